@@ -1,0 +1,48 @@
+# make demo   set up, solve a planning problem end to end, save its pictures in surepick-demo/
+# make test   set up, then lint, types, layers and all quick tests (what CI runs)
+# make slow   the statistical runs of minutes
+# make bench  the benchmarks, figures as ratios within one run
+# make lock   bring requirements*.txt up to date
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test slow bench lock clean
+
+demo: .venv/run.stamp
+	$(BIN)/surepick demo
+
+test: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q -n 2 --durations=10
+
+slow: .venv/test.stamp
+	$(BIN)/pytest -q -n 2 -m slow --durations=10
+
+bench: .venv/test.stamp
+	$(BIN)/python benchmarks/run.py
+
+.venv/bin/python:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'surepick needs Python 3.11 or later')"
+	$(PYTHON) -m venv .venv
+
+.venv/run.stamp: requirements.txt pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/test.stamp: requirements-test.txt .venv/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-test.txt
+	touch $@
+
+# uv reads pyproject.toml; the lock files name packages, versions and hashes, and no address.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade pyproject.toml --group build
+lock:
+	$(LOCK) --output-file requirements.txt
+	$(LOCK) --group test --constraint requirements.txt --output-file requirements-test.txt
+
+clean:
+	rm -rf .venv surepick-demo

@@ -1,0 +1,46 @@
+"""surepick finds the best combination from noisy samples, with a guarantee and as few samples as possible."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .arms import Arm as Arm
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Names are imported on first use, so that `surepick --help` does not wait for NumPy.
+_HOME = {
+    "Arm": "arms",
+    "BestArm": "problems",
+    "BestOfEach": "problems",
+    "Certificate": "certificate",
+    "Estimator": "estimators",
+    "Explorer": "explorer",
+    "Outcome": "certificate",
+    "Problem": "problems",
+    "ResourcePlan": "problems",
+    "SampleAllocation": "problems",
+    "Separable": "problems",
+    "SpanningTree": "problems",
+    "Subsets": "problems",
+    "SurepickError": "errors",
+    "TopK": "problems",
+    "allocate": "problems",
+    "explore": "loop",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'surepick' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,112 @@
+"""What an exploration hands over: the decision, and what is certain about it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arms import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What the observations say about the decision, at the moment it was asked for.
+
+    Attributes
+    ----------
+    decision : array
+        The decision, one entry an arm.
+    certified : bool
+        True: with probability at least 1 - delta the decision is optimal (within ``epsilon`` if that is positive).
+    delta, epsilon, relative
+        As asked for.
+    gap : float
+        With probability at least 1 - delta the decision is worse than the best one by at most this much: in units of the
+        reward, or, if ``relative``, as a share of the best reward's size. 0 if every arm is decided.
+    lower, upper : array
+        The confidence box, in the user's units.
+    estimate : array
+        NaN for arms with too few observations.
+    counts : array
+        Observations of every arm; ``samples`` is their sum.
+    undecided : array of bool
+        Arms whose entry of the optimal decision still varies over the box.
+    policy, confidence : str
+        The rules that were used.
+    names : list of str
+        The arms' names.
+    """
+
+    decision: np.ndarray[Any, Any]
+    certified: bool
+    delta: float
+    epsilon: float
+    relative: bool
+    gap: float
+    lower: Floats
+    upper: Floats
+    estimate: Floats
+    counts: Ints
+    undecided: Bools
+    samples: int
+    policy: str
+    confidence: str
+    names: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, ready for JSON: what is unknown or unbounded is None."""
+        return {
+            "decision": self.decision.tolist(),
+            "certified": self.certified,
+            "statement": str(self),
+            "delta": self.delta,
+            "epsilon": self.epsilon,
+            "relative": self.relative,
+            "gap": _plain(self.gap),
+            "samples": self.samples,
+            "counts": self.counts.tolist(),
+            "estimate": [_plain(x) for x in self.estimate.tolist()],
+            "lower": [_plain(x) for x in self.lower.tolist()],
+            "upper": [_plain(x) for x in self.upper.tolist()],
+            "undecided": [name for name, open_ in zip(self.names, self.undecided, strict=True) if open_],
+            "policy": self.policy,
+            "confidence": self.confidence,
+            "arms": list(self.names),
+        }
+
+    def __str__(self) -> str:
+        sure = f"with probability at least {1 - self.delta:.10g}"
+        if self.certified and self.undecided.any():
+            share = f"{100 * self.epsilon:g} % of the best" if self.relative else f"{self.epsilon:g} of the best"
+            return f"Certified after {self.samples:,} samples: {sure} this decision is within {share}."
+        if self.certified:
+            return f"Certified after {self.samples:,} samples: {sure} this decision is the best."
+        left = int(self.undecided.sum())
+        arms = "1 arm" if left == 1 else f"{left} arms"
+        if math.isfinite(self.gap):
+            worst = f"{100 * self.gap:.3g} % of the best" if self.relative else f"{self.gap:.3g} of the best"
+            so_far = f" So far, {sure} it is within {worst}."
+        else:
+            so_far = ""
+        return f"Not certified after {self.samples:,} samples: {arms} undecided.{so_far}"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of :func:`surepick.explore`."""
+
+    decision: np.ndarray[Any, Any]
+    certified: bool
+    samples: int
+    counts: Ints
+    certificate: Certificate
+
+    def __str__(self) -> str:
+        return str(self.certificate)
+
+
+def _plain(x: float) -> float | None:
+    return x if math.isfinite(x) else None

@@ -1,0 +1,19 @@
+"""Compiled kernels. numba is imported on first use, so ``import surepick`` stays fast."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+
+def kernels() -> ModuleType:
+    """The module of compiled kernels for decision classes."""
+    from . import classes
+
+    return classes
+
+
+def loops() -> ModuleType:
+    """The module of compiled exploration loops."""
+    from . import loop
+
+    return loop

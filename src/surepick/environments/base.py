@@ -1,0 +1,60 @@
+"""A world to simulate: what the arms really are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Floats
+from ..errors import ProblemError
+from ..estimators import Estimator, Mean, Variance
+
+
+def stream(seed: int, run: int, arm: int) -> np.random.Generator:
+    """The random numbers of one arm in one run: its s-th sample depends on (seed, run, arm, s) alone."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, run, arm))))
+
+
+class Environment(ABC):
+    """Base of every environment.
+
+    ``sample(arm, n, rng)`` must draw n values as it would draw them one by one, so that no result depends on how many
+    are drawn at once.
+    """
+
+    means: Floats
+    variances: Floats
+
+    @property
+    def m(self) -> int:
+        """The number of arms."""
+        return len(self.means)
+
+    @abstractmethod
+    def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        """n values of an arm."""
+
+    def truth(self, parameter: Estimator) -> Floats:
+        """theta: the true parameter of every arm."""
+        if isinstance(parameter, Mean):
+            return self.means.copy()
+        if isinstance(parameter, Variance):
+            return self.variances.copy()
+        raise ProblemError(f"The true {parameter.name!r} of this environment is not known; only mean and variance are.")
+
+
+def vector(values: ArrayLike, what: str, m: int | None = None) -> Floats:
+    """A flat array of finite numbers, one an arm; a single number serves all m arms."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{what} must be numbers, one an arm, not {values!r}.") from None
+    if array.ndim == 0 and m is not None:
+        array = np.full(m, float(array))
+    if array.ndim != 1 or len(array) == 0 or (m is not None and len(array) != m):
+        raise ProblemError(f"{what} must be a flat list of numbers, one an arm, not {values!r}.")
+    if not np.isfinite(array).all():
+        raise ProblemError(f"{what}[{int(np.flatnonzero(~np.isfinite(array))[0])}] is not a finite number.")
+    return array

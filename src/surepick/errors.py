@@ -1,0 +1,49 @@
+"""Everything that can go wrong, as one small tree.
+
+::
+
+    SurepickError
+    ├── ProblemError            a problem, an arm or an environment that cannot be set up (also a ValueError)
+    │   └── InfeasibleError     the decision class is empty: no decision meets the constraints
+    ├── ParameterError          theta, a box or a decision that does not fit the problem (also a ValueError)
+    ├── ObservationError        a value that cannot be recorded; nothing was recorded (also a ValueError)
+    │   └── UnknownArmError     an arm that the problem does not have (also a LookupError)
+    ├── SettingError            delta, epsilon, budget, policy, confidence (also a ValueError)
+    └── StudyError              a study file or a data file; names the file and the key (also a ValueError)
+
+Each message is a sentence that says what was wrong, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class SurepickError(Exception):
+    """Root of every error that surepick raises on purpose."""
+
+
+class ProblemError(SurepickError, ValueError):
+    """The problem, an arm or an environment cannot be set up as described."""
+
+
+class InfeasibleError(ProblemError):
+    """No decision meets the constraints."""
+
+
+class ParameterError(SurepickError, ValueError):
+    """A parameter vector, a box or a decision does not fit the problem."""
+
+
+class ObservationError(SurepickError, ValueError):
+    """An observation was refused; nothing was recorded."""
+
+
+class UnknownArmError(ObservationError, LookupError):
+    """The problem has no such arm; nothing was recorded."""
+
+
+class SettingError(SurepickError, ValueError):
+    """A setting of an exploration is out of its range or unknown."""
+
+
+class StudyError(SurepickError, ValueError):
+    """A study file or a data file cannot be used."""

@@ -1,0 +1,137 @@
+"""What is estimated for every arm: the mean, the variance, or a parameter of the user's own.
+
+The paper needs only two facts about an estimator (Lemma "event xi", by McDiarmid's inequality): it is unbiased
+from ``minimum`` observations on, and changing one of s observations moves it by at most ``scale(arm) / s``.
+An :class:`Estimator` states the two; a :class:`Record` does the arithmetic for all arms of one experiment.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Protocol
+
+import numpy as np
+
+from .arms import Arm, Floats, Ints
+from .errors import ProblemError
+
+
+class Record(Protocol):
+    """The running estimates of all arms of one experiment."""
+
+    counts: Ints
+    estimates: Floats  # NaN while an arm has fewer than ``minimum`` observations
+
+    def update(self, arm: int, values: Floats) -> None:
+        """Take in checked observations of one arm."""
+
+
+class Estimator(ABC):
+    """A parameter of an arm's distribution that can be estimated without bias.
+
+    This is the extension point for parameters other than mean and variance: subclass it and pass an instance
+    as ``parameter=`` to a problem.
+    """
+
+    name: str
+    minimum: int = 1  #: observations needed for a first estimate, the paper's tau
+
+    @abstractmethod
+    def range(self, arm: Arm) -> tuple[float, float]:
+        """Smallest and largest value that the parameter can have for this arm."""
+
+    @abstractmethod
+    def scale(self, arm: Arm) -> float:
+        """c such that changing one of s observations moves the estimate by at most c / s."""
+
+    @abstractmethod
+    def record(self, m: int) -> Record:
+        """An empty record for m arms."""
+
+
+class Moments:
+    """Count, mean and centred sum of squares of every arm: Welford's update for one value, Chan's merge for many."""
+
+    def __init__(self, m: int, variance: bool) -> None:
+        self.counts = np.zeros(m, dtype=np.int64)
+        self.means = np.zeros(m)
+        self.squares = np.zeros(m)  # sum of (x - mean)^2
+        self.variance = variance
+        self.estimates = np.full(m, np.nan)
+
+    def update(self, arm: int, values: Floats) -> None:
+        n = len(values)
+        if n == 0:
+            return
+        old, mean = int(self.counts[arm]), float(self.means[arm])
+        count = old + n
+        if n == 1:
+            x = float(values[0])
+            step = x - mean
+            mean += step / count
+            self.squares[arm] += step * (x - mean)
+        else:
+            centre = float(values.mean())
+            step = centre - mean
+            mean += step * (n / count)
+            self.squares[arm] += float(((values - centre) ** 2).sum()) + step * step * (old * (n / count))
+        self.counts[arm] = count
+        self.means[arm] = mean
+        self.refresh(arm)
+
+    def refresh(self, arm: int | slice = slice(None)) -> None:
+        """Recompute the estimates from the moments."""
+        if not self.variance:
+            self.estimates[arm] = np.where(self.counts[arm] >= 1, self.means[arm], np.nan)
+            return
+        degrees = np.maximum(self.counts[arm] - 1, 1)
+        self.estimates[arm] = np.where(self.counts[arm] >= 2, self.squares[arm] / degrees, np.nan)
+
+
+class Mean(Estimator):
+    """The mean, from one observation on. Bounded arms: scale = high - low (Hoeffding). Sub-Gaussian arms: scale = 2R."""
+
+    name = "mean"
+    minimum = 1
+
+    def range(self, arm: Arm) -> tuple[float, float]:
+        return arm.low, arm.high
+
+    def scale(self, arm: Arm) -> float:
+        return 2.0 * arm.scale if arm.scale is not None else arm.high - arm.low
+
+    def record(self, m: int) -> Moments:
+        return Moments(m, variance=False)
+
+
+class Variance(Estimator):
+    """The unbiased variance, from two observations on; on [low, high] it never exceeds (high - low)^2 / 4."""
+
+    name = "variance"
+    minimum = 2
+
+    def range(self, arm: Arm) -> tuple[float, float]:
+        return 0.0, self.scale(arm) / 4.0
+
+    def scale(self, arm: Arm) -> float:
+        if not math.isfinite(arm.high - arm.low):
+            raise ProblemError(
+                f"The variance of arm {arm.name!r} cannot be bounded because the arm is unbounded; "
+                "declare low and high for it."
+            )
+        return (arm.high - arm.low) ** 2
+
+    def record(self, m: int) -> Moments:
+        return Moments(m, variance=True)
+
+
+ESTIMATORS: dict[str, type[Estimator]] = {"mean": Mean, "variance": Variance}
+
+
+def make_estimator(parameter: str | Estimator) -> Estimator:
+    if isinstance(parameter, Estimator):
+        return parameter
+    if parameter in ESTIMATORS:
+        return ESTIMATORS[parameter]()
+    raise ProblemError(f"parameter={parameter!r} is unknown; use 'mean', 'variance' or an Estimator of your own.")

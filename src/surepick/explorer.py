@@ -1,0 +1,242 @@
+"""One experiment in memory, by asking and telling."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .arms import Bools, Floats, Ints
+from .certificate import Certificate
+from .confidence import make_confidence
+from .errors import SettingError
+from .policies import make_policy
+from .problems.base import Problem
+
+
+class Explorer:
+    """Says what to sample next, takes in the observations, and stops with a certificate.
+
+    Parameters
+    ----------
+    problem : Problem
+    delta : float
+        The decision may be wrong with at most this probability.
+    policy : {"coci", "uniform"}
+        How arms are chosen.
+    confidence : {"auto", "paper"}
+        The confidence sequence; ``"auto"`` is the tightest one that is valid for the arms as declared.
+    epsilon : float
+        Stop as soon as the decision is within epsilon of the best, in units of the reward.
+    relative : bool
+        Epsilon is a share of the best reward's size: 0.05 for within 5 %.
+    budget : int, optional
+        Stop after this many observations, certified or not.
+
+    Notes
+    -----
+    Observations may come in any order, in any batches, late, or not at all: the guarantee holds as long as nobody looks
+    at a value to choose whether to report it. Once certified, an explorer stays so: later observations are counted, and
+    the certificate is the one of the moment when it stopped.
+
+    If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``.
+
+    Examples
+    --------
+    >>> import surepick as sp
+    >>> ex = sp.Explorer(sp.BestArm(["red", "blue"]), delta=0.1)
+    >>> ex.ask(4)
+    [0, 1, 0, 1]
+    >>> ex.tell("red", [0.9] * 400)
+    >>> ex.tell("blue", [0.1] * 400)
+    >>> ex.done
+    True
+    >>> ex.decision
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        delta: float = 0.05,
+        *,
+        policy: str = "coci",
+        confidence: str = "auto",
+        epsilon: float = 0.0,
+        relative: bool = False,
+        budget: int | None = None,
+    ) -> None:
+        if not isinstance(problem, Problem):
+            raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {problem!r}.")
+        self.problem = problem
+        self.delta = _number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
+        self.epsilon = _number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
+        self.relative = bool(relative)
+        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0):
+            raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {budget!r}.")
+        self.budget = None if budget is None else int(budget)
+        self.policy = make_policy(policy)
+        self.confidence = make_confidence(confidence, problem, self.delta)
+        self.record = problem.parameter.record(problem.m)
+        self._stopped: Certificate | None = None
+        self._current: Certificate | None = None  # what the observations say now; forgotten when more come in
+        self._undecided: Bools | None = None
+        self._box: tuple[Floats, Floats] | None = None
+
+    # -- tell -----------------------------------------------------------------------------------------------------
+
+    def tell(self, arm: int | str, values: ArrayLike) -> None:
+        """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad."""
+        i = self.problem.index[arm]
+        self.record.update(i, self.problem.arms[i].check(values))
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what was derived from the record, after the record has changed."""
+        self._undecided = self._box = self._current = None
+
+    # -- ask ------------------------------------------------------------------------------------------------------
+
+    def ask(self, n: int = 1) -> list[int]:
+        """At most n arms to sample now, in this order; [] when done.
+
+        Asking changes nothing: until observations are told, the same question has the same answer.
+        """
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+            raise SettingError(f"ask(n) needs a whole number of at least 1, not {n!r}.")
+        if self.done:
+            return []
+        if self.budget is not None:
+            n = min(int(n), self.budget - self.samples)
+        counts, minimum = self.counts, self.problem.parameter.minimum
+        first = np.repeat(np.arange(self.problem.m), np.maximum(minimum - counts, 0))[:n].tolist()
+        if len(first) == n:
+            return first
+        planned = np.maximum(counts, minimum)
+        return first + self.policy.choose(self.undecided, planned, self.problem.scales, n - len(first))
+
+    # -- what is known --------------------------------------------------------------------------------------------
+
+    @property
+    def counts(self) -> Ints:
+        """Observations of every arm so far."""
+        return self.record.counts
+
+    @property
+    def samples(self) -> int:
+        """Observations of all arms so far."""
+        return int(self.record.counts.sum())
+
+    @property
+    def started(self) -> bool:
+        """Every arm has enough observations for a first estimate."""
+        return bool((self.record.counts >= self.problem.parameter.minimum).all())
+
+    def box(self) -> tuple[Floats, Floats]:
+        """The confidence box; the whole range of the parameter for arms without an estimate."""
+        if self._box is None:
+            problem = self.problem
+            known = self.record.counts >= problem.parameter.minimum
+            if not known.any():
+                self._box = problem.low.copy(), problem.high.copy()
+            else:
+                lower, upper = self.confidence.box(np.maximum(self.record.counts, 1), self.record.estimates)
+                self._box = np.where(known, lower, problem.low), np.where(known, upper, problem.high)
+        return self._box
+
+    @property
+    def undecided(self) -> Bools:
+        """C_t: the arms whose entry of the optimal decision varies over the box (all of them before every arm has an estimate)."""
+        if self._stopped is not None:
+            return self._stopped.undecided
+        if self._undecided is None:
+            self._undecided = (
+                self.problem._undecided(*self.box()) if self.started else np.ones(self.problem.m, dtype=np.bool_)
+            )
+        return self._undecided
+
+    @property
+    def certified(self) -> bool:
+        """The guarantee that was asked for holds."""
+        if self._stopped is not None:
+            return True
+        if not self.started:
+            return False
+        if not self.undecided.any() or (self.epsilon > 0 and self._gap(self._decision()) <= self.epsilon):
+            self._stopped = self._certificate(certified=True)
+            return True
+        return False
+
+    @property
+    def done(self) -> bool:
+        """Certified, or out of budget."""
+        return self.certified or (self.budget is not None and self.samples >= self.budget)
+
+    @property
+    def decision(self) -> np.ndarray[Any, Any]:
+        """The decision as it stands: certified if ``done`` is so, else the best guess."""
+        return self.certificate().decision
+
+    def certificate(self) -> Certificate:
+        """What the observations certify now; once certified, what they certified then."""
+        if self.certified and self._stopped is not None:
+            return self._stopped
+        if self._current is None:
+            self._current = self._certificate(certified=False)
+        return self._current
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _decision(self) -> np.ndarray[Any, Any]:
+        """phi at the estimates; arms without one count with the middle of their range, or 0 if that is unbounded."""
+        lower, upper = self.box()
+        with np.errstate(invalid="ignore"):
+            middle = np.nan_to_num((lower + upper) / 2, nan=0.0, posinf=0.0, neginf=0.0)
+        theta = np.where(np.isnan(self.record.estimates), middle, self.record.estimates)
+        return self.problem._solve(theta.clip(lower, upper))
+
+    def _gap(self, decision: np.ndarray[Any, Any]) -> float:
+        """G, or, if relative, G as a share of the smallest size that the best reward can have."""
+        lower, upper = self.box()
+        if not self.started:
+            return math.inf
+        y = np.asarray(decision, dtype=np.float64)
+        gap = self.problem.rival(lower, upper, y)[1]
+        if not self.relative or gap == 0:
+            return gap
+        least, most = self.problem.reward_range(lower, upper, y)
+        # Rewards: the best is at least this one's least. Costs: the best costs at least this one's least, less the gap.
+        size = least if least > 0 else -most - gap
+        return gap / size if size > 0 else math.inf
+
+    def _certificate(self, certified: bool) -> Certificate:
+        lower, upper = self.box()
+        decision = self._decision()
+        undecided = self.undecided
+        return Certificate(
+            decision=decision,
+            certified=certified,
+            delta=self.delta,
+            epsilon=self.epsilon,
+            relative=self.relative,
+            gap=self._gap(decision) if undecided.any() else 0.0,
+            lower=lower.copy(),
+            upper=upper.copy(),
+            estimate=self.record.estimates.copy(),
+            counts=self.record.counts.copy(),
+            undecided=undecided.copy(),
+            samples=self.samples,
+            policy=self.policy.name,
+            confidence=self.confidence.name,
+            names=self.problem.names,
+        )
+
+
+def _number(value: object, name: str, what: str, good: Any) -> float:
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        x = float(value)
+        if math.isfinite(x) and good(x):
+            return x
+    raise SettingError(f"{name} must be {what}, not {value!r}.")

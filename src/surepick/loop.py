@@ -1,0 +1,196 @@
+"""The loop: one experiment against a sampler, until it is certified or out of budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from .arms import Bools, Floats
+from .certificate import Certificate, Outcome
+from .confidence import Paper
+from .engine import loops
+from .environments.base import Environment, stream
+from .errors import ObservationError, SettingError
+from .estimators import Moments
+from .explorer import Explorer
+from .policies import COCI, Uniform
+from .problems.base import Problem
+
+Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Sequence[float] | Floats"]
+
+CHUNK = 512  # values drawn ahead for one arm; they are the same whatever the chunk
+ROUNDS = 200_000  # rounds in compiled code between two looks at progress and Ctrl-C
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a progress bar shows."""
+
+    samples: int
+    undecided: int
+    explorer: Explorer
+
+
+def explore(
+    problem: Problem,
+    sampler: Sampler,
+    delta: float = 0.05,
+    *,
+    policy: str = "coci",
+    confidence: str = "auto",
+    epsilon: float = 0.0,
+    relative: bool = False,
+    budget: int | None = None,
+    batch: int = 1,
+    seed: int = 0,
+    progress: Callable[[Progress], object] | None = None,
+) -> Outcome:
+    """Sample until the decision is certified or the budget is spent.
+
+    Parameters
+    ----------
+    problem, delta, policy, confidence, epsilon, relative, budget
+        As for :class:`Explorer`.
+    sampler : environment or callable
+        An environment such as ``Bernoulli([...])``, or any function ``(arm, n, rng) -> n values``. ``rng`` belongs to the
+        arm: the s-th sample of arm i depends on (seed, i, s) alone when the function draws n values as it would draw
+        them one by one.
+    batch : int
+        Samples between two looks at the data.
+    seed : int
+    progress : callable, optional
+        Called now and then with a :class:`Progress`.
+
+    Returns
+    -------
+    Outcome
+
+    Examples
+    --------
+    >>> import surepick as sp
+    >>> outcome = sp.explore(sp.TopK(4, k=2), sp.Bernoulli([0.9, 0.8, 0.3, 0.1]), delta=0.05)
+    >>> outcome.certified, outcome.decision
+    (True, array([1, 1, 0, 0]))
+    """
+    explorer = Explorer(
+        problem, delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget
+    )
+    drive(explorer, sampler, batch=batch, seed=seed, progress=progress)
+    return outcome_of(explorer)
+
+
+def outcome_of(explorer: Explorer) -> Outcome:
+    certificate: Certificate = explorer.certificate()
+    return Outcome(certificate.decision, certificate.certified, certificate.samples, certificate.counts, certificate)
+
+
+def drive(
+    explorer: Explorer,
+    sampler: Sampler,
+    *,
+    batch: int = 1,
+    seed: int = 0,
+    run: int = 0,
+    progress: Callable[[Progress], object] | None = None,
+    compiled: bool = True,
+) -> None:
+    """Sample for an explorer until it is done. ``compiled=False`` keeps to the Python loop; the samples are the same."""
+    if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)) or batch < 1:
+        raise SettingError(f"batch must be a whole number of at least 1, not {batch!r}.")
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+        raise SettingError(f"seed must be a whole number of at least 0, not {seed!r}.")
+    if isinstance(sampler, Environment) and sampler.m != explorer.problem.m:
+        raise SettingError(
+            f"The environment has {sampler.m} arms but the problem has {explorer.problem.m}: give one truth an arm."
+        )
+    source = _Source(explorer, sampler, seed, run)
+    if compiled and batch == 1 and _has_kernel(explorer):
+        # The first observations of every arm, as ask() wants them, then compiled code for the rest.
+        while not explorer.started and not explorer.done:
+            source.take(explorer.ask(1)[0])
+        if not explorer.done:
+            _compiled(explorer, source, progress)
+        return
+    while arms := explorer.ask(batch):
+        for arm in arms:
+            source.take(arm)
+        if progress is not None:
+            progress(Progress(explorer.samples, int(explorer.undecided.sum()), explorer))
+
+
+class _Source:
+    """Draws ahead from the sampler, arm by arm, and hands values over in their order."""
+
+    def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int) -> None:
+        m = explorer.problem.m
+        self.explorer = explorer
+        self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
+        # A user's function may be a real experiment: never draw ahead of what is asked for.
+        self.chunk = CHUNK if isinstance(sampler, Environment) else 1
+        self.rngs = [stream(seed, run, i) for i in range(m)]
+        self.buffer = np.empty((m, self.chunk))
+        self.used = np.zeros(m, dtype=np.int64)
+        self.filled = np.zeros(m, dtype=np.int64)
+
+    def refill(self, arm: int) -> None:
+        values = self.explorer.problem.arms[arm].check(self.draw(arm, self.chunk, self.rngs[arm]))
+        if len(values) != self.chunk:
+            name = self.explorer.problem.arms[arm].name
+            raise ObservationError(f"The sampler gave {len(values)} values of arm {name!r} when asked for {self.chunk}.")
+        self.buffer[arm] = values
+        self.used[arm], self.filled[arm] = 0, self.chunk
+
+    def take(self, arm: int) -> None:
+        """Tell the explorer the next value of an arm."""
+        if self.used[arm] >= self.filled[arm]:
+            self.refill(arm)
+        p = self.used[arm]
+        self.used[arm] += 1
+        self.explorer.record.update(arm, self.buffer[arm, p : p + 1])
+        self.explorer.forget()
+
+
+def _has_kernel(explorer: Explorer) -> bool:
+    return (
+        type(explorer.confidence) is Paper
+        and type(explorer.policy) in (COCI, Uniform)
+        and isinstance(explorer.record, Moments)
+        and explorer.epsilon == 0
+        and explorer.problem.kernel() is not None
+    )
+
+
+def _compiled(explorer: Explorer, source: _Source, progress: Callable[[Progress], object] | None) -> None:
+    problem, record = explorer.problem, explorer.record
+    kernel, loop = problem.kernel(), loops()
+    assert kernel is not None and isinstance(record, Moments)
+    # The allocation kernel starts from a nearby solution; any other kernel ignores these.
+    lower, upper = explorer.box()
+    warm_lower, warm_upper = _warm(problem, lower), _warm(problem, upper)
+    what = loop.PAUSED
+    while what not in (loop.DECIDED, loop.SPENT):
+        what, arm = loop.run(
+            kernel.kind, kernel.ints, kernel.floats, type(explorer.policy) is Uniform, record.variance,
+            problem.parameter.minimum, explorer.delta, problem.low, problem.high, problem.scales,
+            record.counts, record.means, record.squares, record.estimates, source.buffer, source.used, source.filled,
+            warm_lower, warm_upper, np.iinfo(np.int64).max if explorer.budget is None else explorer.budget, ROUNDS,
+        )  # fmt: skip
+        explorer.forget()
+        if what == loop.EMPTY:
+            source.refill(arm)
+        elif what == loop.UNSURE:  # a tie that needs exact fractions: one round in Python
+            arms = explorer.ask(1)
+            if not arms:
+                break
+            source.take(arms[0])
+            warm_lower, warm_upper = _warm(problem, explorer.box()[0]), _warm(problem, explorer.box()[1])
+        elif what == loop.PAUSED and progress is not None:
+            undecided: Bools = explorer.undecided
+            progress(Progress(explorer.samples, int(undecided.sum()), explorer))
+
+
+def _warm(problem: Problem, theta: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return problem._solve(theta) if problem.kind == "sample-allocation" else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,34 @@
+"""Decision classes, one file each. A new class is one file and one line in ``PROBLEMS``."""
+
+from __future__ import annotations
+
+from .allocate import allocate
+from .base import LinearProblem, Problem
+from .best_arm import BestArm
+from .best_of_each import BestOfEach
+from .resource_plan import ResourcePlan
+from .sample_allocation import SampleAllocation
+from .separable import Separable
+from .spanning_tree import SpanningTree
+from .subsets import Subsets
+from .top_k import TopK
+
+PROBLEMS: dict[str, type[Problem]] = {
+    cls.kind: cls
+    for cls in (BestArm, TopK, BestOfEach, SpanningTree, Subsets, SampleAllocation, ResourcePlan, Separable)
+}
+
+__all__ = [
+    "PROBLEMS",
+    "BestArm",
+    "BestOfEach",
+    "LinearProblem",
+    "Problem",
+    "ResourcePlan",
+    "SampleAllocation",
+    "Separable",
+    "SpanningTree",
+    "Subsets",
+    "TopK",
+    "allocate",
+]

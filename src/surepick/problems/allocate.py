@@ -1,0 +1,233 @@
+"""The exact integer optimum of a stratified sample's allocation, whatever the budget.
+
+Minimise sum_i n_i^2 theta_i / y_i over integers lower_i <= y_i <= upper_i with sum y <= k. The l-th step of stratum i, from
+l to l + 1 units, gains n_i^2 theta_i / (l (l + 1)), which falls with l, so the optimum takes the largest gains of all
+strata (the paper's GreedyOSA takes them one by one, and is wrong where a theta is 0; see the errata in the docs).
+
+Here a threshold on the gain is searched instead: the units that gain at least 1/x^2 have a closed form, so one pass over
+the strata counts them, and only the units near the threshold are looked at one by one. Gains that floating point cannot
+tell apart are compared as exact fractions, so equal gains are equal and go to the larger index, as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Floats, Ints
+from ..errors import InfeasibleError, ParameterError, ProblemError
+
+NEAR = 1e-14  # relative distance below which two gains are compared exactly; their rounding errors stay below 1e-15
+MARGIN = 1e-12  # relative widening of the final bracket, far above rounding and far below what costs time
+LARGEST_BUDGET = 2**53
+
+
+def allocate(
+    sizes: ArrayLike,
+    variances: ArrayLike,
+    budget: int,
+    *,
+    lower: int | Sequence[int] | Ints = 1,
+    upper: int | Sequence[int] | Ints | None = None,
+) -> Ints:
+    """Split ``budget`` interviews over strata so that the estimate of the population mean has the least variance.
+
+    Parameters
+    ----------
+    sizes : array of positive numbers
+        Stratum sizes N_i.
+    variances : array of numbers >= 0
+        Within-stratum variances S_i^2.
+    budget : int
+        Interviews in all.
+    lower, upper : int or array of int, optional
+        Bounds on every stratum's interviews; by default at least 1 and no upper bound. Pass ``upper=sizes`` when nobody
+        can be asked twice.
+
+    Returns
+    -------
+    array of int
+        The exact integer optimum. Equal gains go to the stratum with the larger index. Units that no stratum gains from
+        (variance 0) go to the last stratum with room.
+
+    Examples
+    --------
+    >>> allocate([6, 16, 13], [0, 0.05, 0.2], 13)
+    array([1, 5, 7])
+    """
+    n = check_sizes(sizes)
+    theta = check_variances(variances, len(n))
+    k, low, high = check_limits(len(n), budget, lower, upper)
+    return fill(n, theta, k, low, high)
+
+
+def check_sizes(sizes: ArrayLike) -> Floats:
+    n = _numbers(sizes, "sizes")
+    if len(n) == 0:
+        raise ProblemError("There are no strata; give at least one size.")
+    _refuse(n, ~(np.isfinite(n) & (n > 0)), "sizes", "must be a positive number", ProblemError)
+    if n.max() / n.min() > 1e75:
+        raise ProblemError("The sizes differ by more than a factor of 1e75; express them in one unit.")
+    return n
+
+
+def check_variances(variances: ArrayLike, m: int) -> Floats:
+    theta = _numbers(variances, "variances")
+    if len(theta) != m:
+        raise ParameterError(f"There are {m} sizes but {len(theta)} variances: give one variance a stratum.")
+    _refuse(theta, ~(np.isfinite(theta) & (theta >= 0)), "variances", "must be a finite number of at least 0", ParameterError)
+    return theta
+
+
+def check_limits(
+    m: int, budget: int, lower: int | Sequence[int] | Ints, upper: int | Sequence[int] | Ints | None
+) -> tuple[int, Ints, Ints]:
+    if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)):
+        raise ProblemError(f"budget must be a whole number of interviews, not {budget!r}.")
+    k = int(budget)
+    if k > LARGEST_BUDGET:
+        raise ProblemError(f"budget {k} is above {LARGEST_BUDGET}, the largest that is supported.")
+    low = _limits(lower, m, "lower")
+    high = np.full(m, LARGEST_BUDGET, dtype=np.int64) if upper is None else _limits(upper, m, "upper")
+    _refuse(low, low < 1, "lower", "must be at least 1, since a stratum with no interviews has no estimate", ProblemError)
+    _refuse(high, high < low, "upper", "is below the stratum's lower bound", ProblemError)
+    if k < low.sum():
+        what = f"the number of strata, {m}" if (low == 1).all() else f"the sum of the lower bounds, {low.sum()}"
+        raise InfeasibleError(f"A budget of {k} is below {what}: raise the budget, or merge strata.")
+    return k, low, np.minimum(high, k)
+
+
+def fill(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -> Ints:
+    """The allocation for input that has been checked."""
+    gaining = theta > 0
+    y: Ints = np.where(gaining, upper, lower)
+    spare = k - int(y.sum())
+    if spare >= 0:  # every stratum that gains is full; what is left goes to the last strata with room
+        room = np.where(gaining, 0, upper - lower)[::-1]
+        y += np.clip(spare - (np.cumsum(room) - room), 0, room)[::-1]
+        return y
+    if gaining.all():
+        return _threshold(sizes, theta, k, lower, upper)
+    where = np.flatnonzero(gaining)
+    y = lower.copy()
+    y[where] = _threshold(sizes[where], theta[where], k - int(lower[~gaining].sum()), lower[where], upper[where])
+    return y
+
+
+def weights(sizes: Floats, theta: Floats) -> Floats:
+    """n^2 theta, divided by powers of two so that nothing overflows; ratios are unchanged."""
+    s = np.ldexp(sizes, -int(np.frexp(sizes.max())[1]))
+    t = np.ldexp(theta, -int(np.frexp(theta.max())[1]))
+    product: Floats = s * s * t
+    return product
+
+
+def _threshold(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -> Ints:
+    a = weights(sizes, theta)
+    if a.min() < 1e-250:
+        raise ParameterError(
+            "The strata's n^2 * variance differ by more than a factor of 1e250; set the tiny variances to 0."
+        )
+    low, high = lower.astype(np.float64), upper.astype(np.float64)
+
+    def take(x: float) -> Floats:
+        """Units at which the next one gains less than 1/x^2: l (l + 1) <= a x^2 has the root sqrt(a x^2 + 1/4) - 1/2."""
+        y = a * (x * x)
+        y += 0.25
+        np.sqrt(y, out=y)
+        y += 0.5
+        np.floor(y, out=y)
+        return np.minimum(np.maximum(y, low, out=y), high, out=y)
+
+    # Bracket: below x0 at most k units are taken, above x1 at least k.
+    few = max(64, len(a) // 8)
+    x0, n0 = 0.0, float(low.sum())
+    x1, n1 = np.inf, float(high.sum())
+    x = max(k - 0.5 * len(a), 1.0) / float(np.sqrt(a).sum())
+    for step in range(400):
+        n = float(take(x).sum())
+        if n <= k:
+            x0, n0 = x, n
+        if n >= k:
+            x1, n1 = x, n
+        if n1 - n0 <= few or x1 - x0 <= MARGIN * x1:
+            break
+        if x1 == np.inf:
+            x = 2.0 * x0
+        elif step % 3 == 2 or x0 == 0.0:
+            x = 0.5 * (x0 + x1)
+        else:  # regula falsi, kept off the ends
+            share = (k - n0 + 0.5) / (n1 - n0 + 1.0)
+            x = x0 + (x1 - x0) * min(max(share, 0.01), 0.99)
+    taken = take(x0 * (1.0 - MARGIN))
+    reach = take(x1 * (1.0 + MARGIN)) if x1 < np.inf else high
+    y: Ints = taken.astype(np.int64)
+    more = reach.astype(np.int64) - y
+    arm = np.repeat(np.arange(len(a)), more)
+    unit = np.arange(len(arm)) - np.repeat(np.cumsum(more) - more, more) + y[arm]  # step from unit to unit + 1
+    pick = largest(sizes, theta, a, arm, unit, k - int(y.sum()))
+    y += np.bincount(arm[pick], minlength=len(a))
+    return y
+
+
+def largest(sizes: Floats, theta: Floats, a: Floats, arm: Ints, unit: Ints, q: int) -> Ints:
+    """Positions of the q largest gains among the candidate steps, equal ones by larger arm."""
+    if q >= len(arm):
+        return np.arange(len(arm))
+    if q <= 0:
+        return np.arange(0)
+    gains = a[arm] / (unit * (unit + 1.0))
+    edge = float(np.partition(gains, len(gains) - q)[len(gains) - q])
+    sure = np.flatnonzero(gains > edge * (1.0 + NEAR))
+    band = np.flatnonzero(np.abs(gains - edge) <= edge * NEAR)
+    if len(sure) + len(band) > q:
+        alike = {(sizes[arm[b]], theta[arm[b]], unit[b]) for b in band[:2]}
+        if len(band) > 2 or len(alike) > 1:
+            kinds, which = np.unique(
+                np.column_stack((sizes[arm[band]], theta[arm[band]], unit[band])), axis=0, return_inverse=True
+            )
+            exact = [exact_gain(n, t, int(u)) for n, t, u in kinds.tolist()]
+            ranks = {g: r for r, g in enumerate(sorted(set(exact), reverse=True))}
+            rank = np.array([ranks[g] for g in exact])[which.ravel()]
+        else:
+            rank = np.zeros(len(band), dtype=np.int64)
+        band = band[np.lexsort((unit[band], -arm[band], rank))]
+    chosen: Ints = np.concatenate((sure, band[: q - len(sure)]))
+    return chosen
+
+
+def exact_gain(size: float, theta: float, unit: int) -> Fraction:
+    """n^2 theta / (l (l + 1)) as the fraction that it is."""
+    return Fraction(size) ** 2 * Fraction(theta) / (unit * (unit + 1))
+
+
+def _numbers(values: ArrayLike, what: str) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{what} must be a flat list of numbers, not {values!r}.") from None
+    if array.ndim != 1:
+        raise ProblemError(f"{what} must be a flat list of numbers; it has {array.ndim} dimensions.")
+    return array
+
+
+def _limits(values: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise ProblemError(f"{what} must be a whole number or one a stratum, not {values!r}.")
+    if array.ndim == 0:
+        return np.full(m, int(array), dtype=np.int64)
+    if array.shape != (m,):
+        raise ProblemError(f"There are {m} strata but {what} has shape {array.shape}: give one bound a stratum.")
+    return array.astype(np.int64)
+
+
+def _refuse(values: Floats | Ints, bad: np.ndarray, what: str, why: str, error: type[Exception]) -> None:  # type: ignore[type-arg]
+    if bad.any():
+        where = int(np.flatnonzero(bad)[0])
+        raise error(f"{what}[{where}] = {values[where]} {why}.")

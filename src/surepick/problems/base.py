@@ -1,0 +1,181 @@
+"""A problem: the decision class, its reward, and which arms the confidence box leaves undecided."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Arm, ArmIndex, Bools, Floats
+from ..errors import ParameterError, ProblemError
+from ..estimators import Estimator
+
+
+class Kernel(NamedTuple):
+    """How the compiled loop sees a problem: which kernel, and its constant arrays."""
+
+    kind: int
+    ints: np.ndarray[Any, np.dtype[np.int64]]
+    floats: Floats
+
+
+class Problem(ABC):
+    """Base of every decision class.
+
+    The reward is separable, r(theta; y) = sum_i r_i(theta_i, y_i), and always *maximised*: costs and variances
+    enter with a minus sign. A subclass writes the underscored methods; the public ones check their input first.
+
+    Attributes
+    ----------
+    arms : tuple of Arm
+    parameter : Estimator
+        What theta is for every arm: its mean, its variance, or a parameter of the user's own.
+    bimonotone : bool
+        phi_i rises with theta_i and falls with every other theta_j, or the reverse.
+    exact : bool
+        ``undecided`` marks an arm if and only if its decision changes somewhere on the box. Where False it may
+        mark more arms, never fewer.
+    linear : bool
+        Decisions are 0/1 vectors and the reward is (plus or minus) theta . y.
+    """
+
+    kind: ClassVar[str]
+    bimonotone: bool = True
+    exact: bool = True
+    linear: bool = False
+
+    def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
+        self.arms: tuple[Arm, ...] = tuple(arms)
+        self.parameter = parameter
+        self.index = ArmIndex(self.arms)
+        ranges = [parameter.range(arm) for arm in self.arms]
+        self.low: Floats = np.array([low for low, _ in ranges])
+        self.high: Floats = np.array([high for _, high in ranges])
+        self.scales: Floats = np.array([parameter.scale(arm) for arm in self.arms])
+
+    @property
+    def m(self) -> int:
+        """The number of arms."""
+        return len(self.arms)
+
+    @property
+    def names(self) -> list[str]:
+        return [arm.name for arm in self.arms]
+
+    # -- the four questions ---------------------------------------------------------------------------------------
+
+    def solve(self, theta: ArrayLike) -> np.ndarray[Any, Any]:
+        """phi(theta): the leading optimal decision (ties are broken the same way every time)."""
+        return self._solve(self._vector(theta, "theta"))
+
+    def reward(self, theta: ArrayLike, decision: ArrayLike) -> float:
+        """r(theta; decision), which ``solve`` maximises."""
+        return self._reward(self._vector(theta, "theta"), self._vector(decision, "decision"))
+
+    def undecided(self, lower: ArrayLike, upper: ArrayLike) -> Bools:
+        """C: True for every arm whose entry of phi is not constant on the box [lower, upper]."""
+        return self._undecided(*self.check_box(lower, upper))
+
+    def rival(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[np.ndarray[Any, Any], float]:
+        """The decision that could beat this one most on the box, and by how much at most (G, never negative)."""
+        low, high = self.check_box(lower, upper)
+        rival, gap = self._rival(low, high, self._vector(decision, "decision"))
+        return rival, max(0.0, gap)
+
+    @abstractmethod
+    def _solve(self, theta: Floats) -> np.ndarray[Any, Any]: ...
+
+    @abstractmethod
+    def _undecided(self, lower: Floats, upper: Floats) -> Bools: ...
+
+    @abstractmethod
+    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]: ...
+
+    @abstractmethod
+    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        """Smallest and largest reward of one decision over the box."""
+
+    @abstractmethod
+    def _reward(self, theta: Floats, decision: Floats) -> float: ...
+
+    def kernel(self) -> Kernel | None:
+        """The problem for the compiled loop, or None if only the Python loop can run it."""
+        return None
+
+    # -- input ----------------------------------------------------------------------------------------------------
+
+    def _vector(self, values: ArrayLike, what: str) -> Floats:
+        try:
+            vector = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(f"{what} must be {self.m} numbers, not {values!r}.") from None
+        if vector.shape != (self.m,):
+            raise ParameterError(
+                f"{what} has shape {vector.shape}, but the problem has {self.m} arms: give one number an arm."
+            )
+        if np.isnan(vector).any():
+            where = int(np.flatnonzero(np.isnan(vector))[0])
+            raise ParameterError(f"{what} is NaN for arm {self.arms[where].name!r}; give a number for every arm.")
+        return vector
+
+    def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
+        low, high = self._vector(lower, "lower"), self._vector(upper, "upper")
+        if (low > high).any():
+            where = int(np.flatnonzero(low > high)[0])
+            raise ParameterError(
+                f"The box is empty for arm {self.arms[where].name!r}: lower {low[where]:g} is above upper {high[where]:g}."
+            )
+        return low, high
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.m} arms>"
+
+
+class LinearProblem(Problem):
+    """0/1 decisions with reward theta . y (``sense="max"``) or -theta . y (``sense="min"``).
+
+    A subclass writes ``_best(weights)`` and ``_open(lower, upper)`` for maximisation; minimising theta is
+    maximising -theta, for which a box is mirrored.
+    """
+
+    linear = True
+
+    def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: str = "max") -> None:
+        super().__init__(arms, parameter)
+        if sense not in ("max", "min"):
+            raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
+        self.sense = sense
+        self.sign = 1.0 if sense == "max" else -1.0
+
+    @abstractmethod
+    def _best(self, weights: Floats) -> np.ndarray[Any, Any]: ...
+
+    @abstractmethod
+    def _open(self, lower: Floats, upper: Floats) -> Bools: ...
+
+    def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
+        return self._best(theta if self.sign > 0 else -theta)
+
+    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+        return self._open(lower, upper) if self.sign > 0 else self._open(-upper, -lower)
+
+    def _reward(self, theta: Floats, decision: Floats) -> float:
+        return self.sign * float(theta @ decision)
+
+    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        weights = self.sign * decision
+        low = np.where(weights > 0, lower, upper)
+        high = np.where(weights > 0, upper, lower)
+        held = weights != 0  # an unbounded arm that is not held has no say
+        return float(weights[held] @ low[held]), float(weights[held] @ high[held])
+
+    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        # One oracle call at the corner that is worst for the decision (the test of CLUCB).
+        held = decision > 0
+        corner = np.where(held, lower, upper) if self.sign > 0 else np.where(held, upper, lower)
+        rival = self._solve(corner)
+        differ = rival != decision
+        return rival, self.sign * float(corner[differ] @ (rival - decision)[differ])

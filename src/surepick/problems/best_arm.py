@@ -1,0 +1,24 @@
+"""The best arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..arms import Arm
+from ..estimators import Estimator
+from .top_k import TopK
+
+
+class BestArm(TopK):
+    """The one arm with the largest parameter: :class:`TopK` with k = 1.
+
+    Examples
+    --------
+    >>> BestArm(["a", "b", "c"]).solve([0.2, 0.9, 0.5])
+    array([0, 1, 0])
+    """
+
+    kind = "best-arm"
+
+    def __init__(self, arms: int | Sequence[str] | Sequence[Arm], *, parameter: str | Estimator = "mean") -> None:
+        super().__init__(arms, 1, parameter=parameter)

@@ -1,0 +1,87 @@
+"""The k best arms of every group (multi-bandit identification; a partition matroid)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arms import Arm, Bools, Floats, make_arms
+from ..engine import kernels
+from ..errors import InfeasibleError, ProblemError
+from ..estimators import Estimator, make_estimator
+from .base import Kernel, LinearProblem
+
+
+class BestOfEach(LinearProblem):
+    """The ``k`` best arms of every group.
+
+    Parameters
+    ----------
+    arms : int, names or Arm objects
+    groups : sequence
+        A label for every arm.
+    k : int
+        How many arms to pick in each group.
+    parameter : {"mean", "variance"} or Estimator
+
+    Notes
+    -----
+    A partition matroid, hence bi-monotone. Arm i *can be in* iff fewer than k others of its group have a lower bound
+    above its upper bound; it *can be out* iff at least k others have an upper bound above its lower bound. Ties go to
+    the lower index. One selection a group answers both for all arms.
+
+    Examples
+    --------
+    >>> BestOfEach(["a", "b", "c", "d"], groups=["x", "x", "y", "y"]).solve([0.2, 0.5, 0.9, 0.4])
+    array([0, 1, 1, 0])
+    """
+
+    kind = "best-of-each"
+
+    def __init__(
+        self,
+        arms: int | Sequence[str] | Sequence[Arm],
+        groups: Sequence[Hashable],
+        k: int = 1,
+        *,
+        parameter: str | Estimator = "mean",
+    ) -> None:
+        super().__init__(make_arms(arms), make_estimator(parameter))
+        groups = list(groups)
+        if len(groups) != self.m:
+            raise ProblemError(f"There are {self.m} arms but {len(groups)} group labels: give a label for every arm.")
+        labels = {label: g for g, label in enumerate(dict.fromkeys(groups))}
+        self._partition([labels[label] for label in groups], k, list(labels))
+
+    def _partition(self, group: Sequence[int], k: int, labels: Sequence[object]) -> None:
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise ProblemError(f"k must be a whole number of at least 1, not {k!r}.")
+        self.k = int(k)
+        self.group = np.asarray(group, dtype=np.int64)
+        sizes = np.bincount(self.group)
+        if (sizes < k).any():
+            g = int(np.flatnonzero(sizes < k)[0])
+            where = f"Group {labels[g]!r} has" if len(labels) > 1 else "There are"
+            raise InfeasibleError(
+                f"{where} {sizes[g]} arms, so {k} of them cannot be picked: choose k of at most {sizes.min()}."
+            )
+        # Arms of one group stand together, in the order of their index.
+        self._members = np.argsort(self.group, kind="stable").astype(np.int64)
+        self._starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+
+    def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+        order = self._members[np.lexsort((self._members, -weights[self._members], self.group[self._members]))]
+        rank = np.arange(self.m) - np.repeat(self._starts[:-1], np.diff(self._starts))
+        decision = np.zeros(self.m, dtype=np.int64)
+        decision[order[rank < self.k]] = 1
+        return decision
+
+    def _open(self, lower: Floats, upper: Floats) -> Bools:
+        out = np.empty(self.m, dtype=np.bool_)
+        kernels().partition_undecided(lower, upper, self._members, self._starts, self.k, out)
+        return out
+
+    def kernel(self) -> Kernel:
+        return Kernel(0, np.concatenate(([self.k, len(self._starts)], self._starts, self._members)), np.empty(0))

@@ -1,0 +1,215 @@
+"""How much to do at every site when the response is unknown and the cost is known (water resource planning)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Arm, Bools, Floats, Ints, make_arms
+from ..engine import kernels
+from ..errors import InfeasibleError, ProblemError
+from ..estimators import Estimator, make_estimator
+from .base import Kernel, Problem
+from .dual import least_bound
+from .explicit import undecided_real
+
+Cost = Callable[[int], float] | ArrayLike
+
+LISTED = 4096  # up to this many plans are listed, for an exact test of undecided arms when a cost is not convex
+
+
+class ResourcePlan(Problem):
+    """The plan y that maximises sum_i theta_i y_i - f_i(y_i) with whole 0 <= y_i <= caps_i and sum y >= require.
+
+    Parameters
+    ----------
+    cost : callable, or one table or callable an arm
+        f_i, as a table of its values at 0..cap, or as a function of a whole number. One function serves all arms.
+    caps : int or array of int
+        The most that can be done at each site.
+    require : int
+        The least that must be done in all.
+    arms : names or Arm objects, optional
+    parameter : {"mean", "variance"} or Estimator
+
+    Notes
+    -----
+    *Convex costs*: phi takes every unit with a positive gain theta_i - (f_i(l) - f_i(l-1)), and more of the best ones
+    until the requirement is met. Equal gains go to the larger index; a unit that gains exactly 0 is taken only when
+    required. This is bi-monotone whether or not the requirement is tight, and undecided arms are found as for
+    :class:`SampleAllocation`, by one unit more and one unit less.
+
+    *Concave or other costs* are **not** bi-monotone (the paper's lemma is wrong there; see the errata). phi is found by
+    dynamic programming over the requirement. Undecided arms are exact, by a linear program a plan, up to 4,096 plans.
+    Beyond that an arm counts as undecided whenever some plan that changes it could do at least as well as the plan at
+    the middle of the box: never too few arms, sometimes too many (``exact`` is then False).
+
+    Examples
+    --------
+    >>> plan = ResourcePlan(lambda y: 0.1 * y * y, caps=[3, 3], require=2)
+    >>> plan.solve([0.9, 0.2])
+    array([3, 1])
+    """
+
+    kind = "resource-plan"
+
+    def __init__(
+        self,
+        cost: Callable[[int], float] | Sequence[Cost],
+        caps: int | Sequence[int] | Ints,
+        require: int,
+        *,
+        arms: Sequence[str] | Sequence[Arm] | None = None,
+        parameter: str | Estimator = "mean",
+    ) -> None:
+        m = _count(cost, caps, arms)
+        made = make_arms(m if arms is None else arms, "site")
+        super().__init__(made, make_estimator(parameter))
+        if len(made) != m:
+            raise ProblemError(f"There are {m} sites but {len(made)} arms: give one arm a site.")
+        self.caps = _whole(caps, m, "caps")
+        if isinstance(require, bool) or not isinstance(require, (int, np.integer)) or require < 0:
+            raise ProblemError(f"require must be a whole number of at least 0, not {require!r}.")
+        self.require = int(require)
+        if self.require > self.caps.sum():
+            raise InfeasibleError(
+                f"The caps add up to {self.caps.sum()}, below the required {self.require}: raise caps or lower require."
+            )
+        tables = [_table(cost if callable(cost) else cost[i], int(self.caps[i]), made[i].name) for i in range(m)]
+        self._starts: Ints = np.concatenate(([0], np.cumsum(self.caps + 1)))  # arm i's table is costs[starts[i]:starts[i+1]]
+        self._costs: Floats = np.concatenate(tables)
+        self._level: Ints = np.arange(len(self._costs)) - np.repeat(self._starts[:-1], self.caps + 1)
+        steps = [np.diff(table) for table in tables]
+        self.convex = all(_rising(step, table) for step, table in zip(steps, tables, strict=True))
+        self.bimonotone = self.convex
+        if self.convex:
+            # Rounding can make the steps of a straight line wobble; smooth that away so that they never fall.
+            self._steps: Floats = np.concatenate([np.maximum.accumulate(step) for step in steps])
+            self._first: Ints = np.concatenate(([0], np.cumsum(self.caps)))
+            return
+        plans = math.prod(int(c) + 1 for c in self.caps) if m < 64 else LISTED + 1
+        self.exact = plans <= LISTED
+        if self.exact:
+            grid = np.indices(self.caps + 1).reshape(m, -1).T
+            grid = grid[grid.sum(axis=1) >= self.require]
+            self._plans: Floats = grid.astype(np.float64)
+            self._plan_rewards: Floats = -self._costs[self._starts[:-1] + grid].sum(axis=1)
+
+    def _solve(self, theta: Floats) -> Ints:
+        y = np.empty(self.m, dtype=np.int64)
+        if self.convex:
+            kernels().plan_solve(theta, self._steps, self._first, self.require, y)
+        else:
+            table = np.repeat(theta, self.caps + 1) * self._level - self._costs
+            kernels().plan_program(table, self._starts, self.require, y)
+        return y
+
+    def cost(self, decision: ArrayLike) -> float:
+        """The known cost of a plan, sum_i f_i(y_i)."""
+        y = self._vector(decision, "decision")
+        return float(self._costs[self._places(y)].sum())
+
+    def _places(self, decision: Floats) -> Ints:
+        y = decision.astype(np.int64)
+        if (y != decision).any() or (y < 0).any() or (y > self.caps).any():
+            where = int(np.flatnonzero((y != decision) | (y < 0) | (y > self.caps))[0])
+            raise ProblemError(f"decision[{where}] = {decision[where]:g} is not a whole number in 0..{self.caps[where]}.")
+        return self._starts[:-1] + y
+
+    def _reward(self, theta: Floats, decision: Floats) -> float:
+        return float(theta @ decision) - float(self._costs[self._places(decision)].sum())
+
+    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        return self._reward(lower, decision), self._reward(upper, decision)
+
+    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+        if self.convex:
+            out = np.empty(self.m, dtype=np.bool_)
+            kernels().plan_undecided(lower, upper, self._steps, self._first, self.require, out)
+            return out
+        if self.exact:
+            return undecided_real(self._plans, self._plan_rewards, lower, upper)
+        decision = self._solve((lower + upper) / 2).astype(np.float64)
+        near = 1e-12 * float(np.abs(self._costs).max() + np.maximum(np.abs(lower), np.abs(upper)) @ self.caps)
+        out = np.empty(self.m, dtype=np.bool_)
+        kernels().plan_open(self._edges(lower, upper, decision), self._starts, decision.astype(np.int64), self.require, -near, out)
+        return out
+
+    def _edges(self, lower: Floats, upper: Floats, decision: Floats) -> Floats:
+        """g_i(v): the most that level v of arm i can be better than the decision's, over the box."""
+        more = self._level - np.repeat(decision, self.caps + 1)
+        theta = np.where(more > 0, np.repeat(upper, self.caps + 1), np.repeat(lower, self.caps + 1))
+        base = np.repeat(self._costs[self._places(decision)], self.caps + 1)
+        edges: Floats = theta * more - self._costs + base
+        return edges
+
+    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+        """G: exact by dynamic programming while that is cheap, else an upper bound by Lagrangian duality."""
+        edges = self._edges(lower, upper, decision)
+        y = np.empty(self.m, dtype=np.int64)
+        if self.require * len(edges) <= 20_000_000:
+            kernels().plan_program(edges, self._starts, self.require, y)
+            return y, float(edges[self._starts[:-1] + y].sum())
+        more = self._level - np.repeat(decision, self.caps + 1)
+        slack = float(decision.sum()) - self.require
+
+        def bound(price: float) -> float:
+            return float(np.maximum.reduceat(edges + price * more, self._starts[:-1]).sum()) + price * slack
+
+        highest = float(np.abs(edges).max())
+        price, value = least_bound(bound, highest)
+        priced = edges + price * more
+        for i in range(self.m):
+            y[i] = int(np.argmax(priced[self._starts[i] : self._starts[i + 1]]))
+        missing = self.require - int(y.sum())
+        for i in range(self.m):  # the bound's plan may fall short of the requirement: fill it up
+            add = min(max(missing, 0), int(self.caps[i] - y[i]))
+            y[i] += add
+            missing -= add
+        return y, value
+
+    def kernel(self) -> Kernel | None:
+        if not self.convex:
+            return None
+        return Kernel(3, np.concatenate(([self.require], self._first)), self._steps)
+
+
+def _count(cost: object, caps: object, arms: Sequence[str] | Sequence[Arm] | None) -> int:
+    sizes = [len(x) for x in (cost, caps, arms) if isinstance(x, (Sequence, np.ndarray)) and np.ndim(caps) >= 0]
+    if not sizes:
+        raise ProblemError("Say how many sites there are: give caps, cost or arms as a list with one entry a site.")
+    if isinstance(caps, (Sequence, np.ndarray)) and isinstance(cost, (Sequence, np.ndarray)) and len(caps) != len(cost):
+        raise ProblemError(f"There are {len(cost)} costs but {len(caps)} caps: give one of each a site.")
+    m = len(caps) if isinstance(caps, (Sequence, np.ndarray)) else sizes[0]
+    if m == 0:
+        raise ProblemError("There are no sites; give at least one.")
+    return m
+
+
+def _whole(caps: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
+    array = np.asarray(caps)
+    if array.dtype.kind not in "iu" or (array < 0).any() or array.shape not in ((), (m,)):
+        raise ProblemError(f"{what} must be whole numbers of at least 0, one a site, not {caps!r}.")
+    return np.broadcast_to(array.astype(np.int64), (m,)).copy()
+
+
+def _table(cost: Cost, cap: int, name: str) -> Floats:
+    try:
+        table = np.array([cost(y) for y in range(cap + 1)] if callable(cost) else cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(f"The cost of {name!r} must be numbers or a function of a whole number.") from None
+    if table.shape != (cap + 1,):
+        raise ProblemError(
+            f"The cost table of {name!r} has {table.size} entries, but its cap is {cap}: give the cost at 0, 1, ..., {cap}."
+        )
+    if not np.isfinite(table).all():
+        raise ProblemError(f"The cost of {name!r} at {int(np.flatnonzero(~np.isfinite(table))[0])} is not a finite number.")
+    return table
+
+
+def _rising(step: Floats, table: Floats) -> bool:
+    """Convex, up to the rounding of the table's entries."""
+    return bool((np.diff(step) >= -8 * np.finfo(float).eps * np.abs(table).max()).all())

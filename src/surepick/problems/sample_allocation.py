@@ -1,0 +1,179 @@
+"""How to split a survey's interviews over strata whose variances are unknown (partitioned opinion sampling)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Arm, Bools, Floats, Ints, make_arms
+from ..errors import ParameterError, ProblemError
+from ..estimators import Variance
+from .allocate import NEAR, check_limits, check_sizes, exact_gain, fill
+from .base import Kernel, Problem
+from .dual import least_bound
+
+
+class SampleAllocation(Problem):
+    """Split ``budget`` interviews over strata so that the estimated population mean varies least.
+
+    The unknown parameter of every stratum (arm) is the variance of its answers; the reward is minus the variance of the
+    stratified estimate, -sum_i (n_i/n)^2 theta_i / y_i.
+
+    Parameters
+    ----------
+    sizes : array of positive numbers
+        Stratum sizes.
+    budget : int
+        Interviews in all.
+    lower, upper : int or array of int, optional
+        Bounds on every stratum's interviews; by default at least 1 and no upper bound.
+    arms : names or Arm objects, optional
+        By default strata with answers in [0, 1].
+
+    Notes
+    -----
+    phi takes the largest marginal gains M_i(l; theta_i) = n_i^2 theta_i / (l (l+1)), which makes it bi-monotone (the paper's
+    Lemma on OSA). Both ends of an arm's range, phi_i(L but U_i) and phi_i(U but L_i), enclose phi_i(L) and phi_i(U). So if
+    those two differ the arm is undecided; if they agree it is undecided iff it takes one unit more at U_i from the
+    weakest unit that another arm holds at L, or loses its last one at L_i to the best unit that another arm lacks at U.
+
+    Examples
+    --------
+    >>> SampleAllocation([6, 16, 13], budget=13).solve([0, 0.05, 0.2])
+    array([1, 5, 7])
+    """
+
+    kind = "sample-allocation"
+
+    def __init__(
+        self,
+        sizes: ArrayLike,
+        budget: int,
+        *,
+        lower: int | Sequence[int] | Ints = 1,
+        upper: int | Sequence[int] | Ints | None = None,
+        arms: Sequence[str] | Sequence[Arm] | None = None,
+    ) -> None:
+        self.sizes = check_sizes(sizes)
+        made = make_arms(len(self.sizes) if arms is None else arms, "stratum")
+        if len(made) != len(self.sizes):
+            raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.")
+        super().__init__(made, Variance())
+        self.budget, self.lower, self.upper = check_limits(self.m, budget, lower, upper)
+        share = self.sizes / self.sizes.sum()
+        self._share2: Floats = share * share
+
+    def _solve(self, theta: Floats) -> Ints:
+        if not (np.isfinite(theta) & (theta >= 0)).all():
+            where = int(np.flatnonzero(~(np.isfinite(theta) & (theta >= 0)))[0])
+            raise ParameterError(f"theta[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
+        return fill(self.sizes, theta, self.budget, self.lower, self.upper)
+
+    def _reward(self, theta: Floats, decision: Floats) -> float:
+        return -float((self._share2 * theta / decision).sum())
+
+    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        return self._reward(upper, decision), self._reward(lower, decision)
+
+    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+        at_lower, at_upper = self._solve(lower), self._solve(upper)
+        out: Bools = at_lower != at_upper
+        same = ~out
+        # One more at U_i: against the weakest unit held by another at L.
+        held = at_lower > self.lower
+        more = same & (at_lower < self.upper)
+        if held.any() and more.any():
+            weak = _extremes(self.sizes, lower, at_lower - 1, held, strongest=False)
+            out |= more & self._beats(upper, at_lower, lower, at_lower - 1, weak, wins=True)
+        # One less at L_i: against the best unit that another lacks at U.
+        lacking = at_upper < self.upper
+        less = same & (at_upper > self.lower)
+        if lacking.any() and less.any():
+            best = _extremes(self.sizes, upper, at_upper, lacking, strongest=True)
+            out |= less & self._beats(lower, at_upper - 1, upper, at_upper, best, wins=False)
+        return out
+
+    def _beats(
+        self, theta: Floats, step: Ints, their_theta: Floats, their_step: Ints, two: Ints, wins: bool
+    ) -> Bools:
+        """For every arm: its step beats (``wins``), or is beaten by, that of the first of ``two`` arms that is another."""
+        arms = np.arange(self.m)
+        other = np.full(self.m, two[0])
+        if len(two) > 1:
+            other[two[0]] = two[1]
+        unit = np.maximum(step, 1)
+        mine = self.sizes**2 * theta / (unit * (unit + 1.0))
+        their_unit = np.maximum(their_step[other], 1)
+        theirs = self.sizes[other] ** 2 * their_theta[other] / (their_unit * (their_unit + 1.0))
+        out: Bools = mine > theirs if wins else mine < theirs
+        larger: Bools = arms > other if wins else arms < other
+        close = np.abs(mine - theirs) <= NEAR * np.maximum(mine, theirs)
+        if close.any():
+            alike = (self.sizes == self.sizes[other]) & (theta == their_theta[other]) & (unit == their_unit)
+            alike |= (theta == 0) & (their_theta[other] == 0)
+            out = np.where(close & alike, larger, out)
+            for i in np.flatnonzero(close & ~alike):
+                j = other[i]
+                a = exact_gain(self.sizes[i], theta[i], int(unit[i]))
+                b = exact_gain(self.sizes[j], their_theta[j], int(their_unit[i]))
+                out[i] = larger[i] if a == b else ((a > b) == wins)
+        if len(two) == 1:
+            out[two[0]] = False  # nobody else to trade with
+        return out
+
+    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+        """G by Lagrangian duality: an upper bound, equal to G up to rounding to whole interviews."""
+        up, down = self._share2 * upper, self._share2 * lower
+        slack = self.budget - float(decision.sum())
+        low, high = self.lower.astype(np.float64), self.upper.astype(np.float64)
+
+        def best(price: float) -> tuple[Floats, Floats]:
+            """Every arm's best number of interviews at this price, and what it gains over the decision."""
+            root = np.sqrt(up / price + 0.25) + 0.5 if price > 0 else np.where(up > 0, high, decision)
+            more = np.clip(np.floor(root), decision, high)
+            gain_more = up * (1 / decision - 1 / more) - price * (more - decision)
+            root = np.sqrt(down / price + 0.25) + 0.5 if price > 0 else decision
+            less = np.clip(np.floor(root), low, decision)
+            gain_less = down * (1 / decision - 1 / less) - price * (less - decision)
+            rise = gain_more >= gain_less
+            return np.where(rise, more, less), np.where(rise, gain_more, gain_less)
+
+        def bound(price: float) -> float:
+            return float(best(price)[1].sum()) + price * slack
+
+        highest = float((up / (low * (low + 1))).max())
+        price, value = least_bound(bound, highest)
+        rival = best(price)[0]
+        # A whole decision within the budget: a slightly higher price frees the interviews that are too many.
+        lo, hi = price, max(highest, price) * 2.0
+        for _ in range(60):
+            if rival.sum() <= self.budget:
+                break
+            lo, hi = (lo + hi) / 2, hi
+            rival = best(lo)[0]
+        return rival.astype(np.int64), value
+
+    def kernel(self) -> Kernel:
+        return Kernel(2, np.concatenate(([self.budget], self.lower, self.upper)), self.sizes)
+
+
+def _extremes(sizes: Floats, theta: Floats, unit: Ints, among: Bools, strongest: bool) -> Ints:
+    """The two arms whose steps come last (or first) in the order: gain, then larger index."""
+    where = np.flatnonzero(among)
+    gains = sizes[where] ** 2 * theta[where] / (unit[where] * (unit[where] + 1.0))
+    keep = min(2, len(where))
+    if strongest:
+        gains = -gains
+    edge = np.partition(gains, keep - 1)[keep - 1]
+    where = where[gains <= edge + NEAR * abs(edge)]
+    ranked: list[int] = []
+    first = where[0]
+    alike = (sizes[where] == sizes[first]) & (theta[where] == theta[first]) & (unit[where] == unit[first])
+    if alike.all() or not theta[where].any():
+        ranked = sorted(where.tolist(), reverse=strongest)
+    else:
+        exact = {i: exact_gain(sizes[i], theta[i], int(unit[i])) for i in where.tolist()}
+        ranked = sorted(exact, key=lambda i: (exact[i], i), reverse=strongest)
+    return np.array(ranked[:2])

@@ -1,0 +1,158 @@
+"""The user's own separable reward and maximiser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arms import Arm, Bools, Floats, make_arms
+from ..errors import InfeasibleError, ProblemError
+from ..estimators import Estimator, make_estimator
+from .base import Problem
+
+Reward = Callable[[float, float], float]
+
+
+class Separable(Problem):
+    """A decision class of your own: rewards r_i(theta_i, y_i), the levels of every y_i, and a maximiser.
+
+    Parameters
+    ----------
+    rewards : callable, or one an arm
+        r_i(theta_i, y_i). For fixed levels v and w both r_i(theta, v) and r_i(theta, v) - r_i(theta, w) must be monotone
+        in theta, as anything affine in theta is.
+    levels : sequence of sequences
+        The values that each y_i can take.
+    oracle : callable
+        The maximiser. ``oracle(theta)`` returns the best decision, one level an arm, always the same one for the same
+        theta. With ``table=True`` it is called as ``oracle(tables)``, where ``tables[i][l]`` is what ``levels[i][l]`` is
+        worth for arm i, and returns the decision that maximises the sum.
+    table : bool
+        What the oracle takes.
+    bimonotone : bool
+        Declare that phi_i rises with theta_i and falls with every other theta_j, or the reverse (the paper's
+        Theorem 3). Undecided arms are then exact, with two oracle calls an arm.
+    arms : int, names or Arm objects, optional
+    parameter : {"mean", "variance"} or Estimator
+
+    Notes
+    -----
+    With neither ``table=True`` nor ``bimonotone=True`` no number of calls of ``oracle(theta)`` can rule out a better decision
+    somewhere between the points asked, so the problem is refused. With a table oracle, arm i counts as undecided if some decision
+    that changes it could do at least as well as phi(middle of the box): never too few arms, sometimes too many,
+    and none exactly when phi is constant.
+
+    Examples
+    --------
+    >>> pick = lambda theta: np.eye(len(theta), dtype=int)[np.argmax(theta)]
+    >>> best = Separable(lambda theta, y: theta * y, [[0, 1]] * 3, pick, bimonotone=True)
+    >>> best.undecided([0.1, 0.5, 0.2], [0.3, 0.9, 0.6])
+    array([False,  True,  True])
+    """
+
+    kind = "separable"
+
+    def __init__(
+        self,
+        rewards: Reward | Sequence[Reward],
+        levels: Sequence[Sequence[float]],
+        oracle: Callable[..., Any],
+        *,
+        table: bool = False,
+        bimonotone: bool = False,
+        arms: int | Sequence[str] | Sequence[Arm] | None = None,
+        parameter: str | Estimator = "mean",
+    ) -> None:
+        made = make_arms(len(levels) if arms is None else arms)
+        super().__init__(made, make_estimator(parameter))
+        if len(levels) != self.m:
+            raise ProblemError(f"There are {self.m} arms but levels for {len(levels)}: give the levels of every arm.")
+        self.rewards: list[Reward] = [rewards] * self.m if callable(rewards) else list(rewards)
+        if len(self.rewards) != self.m or not all(callable(r) for r in self.rewards):
+            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
+        if not callable(oracle):
+            raise ProblemError("oracle must be a function that returns the best decision.")
+        if not (table or bimonotone):
+            raise ProblemError(
+                "An oracle of theta alone cannot certify a decision between the points it is asked at. Either declare "
+                "bimonotone=True if phi_i rises with theta_i and falls with the others, or give an oracle of tables with table=True."
+            )
+        self.levels: list[Floats] = [np.asarray(v, dtype=np.float64) for v in levels]
+        for arm, values in zip(made, self.levels, strict=True):
+            if values.ndim != 1 or len(values) == 0 or not np.isfinite(values).all() or len(set(values.tolist())) < len(values):
+                raise ProblemError(f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.")
+        self.oracle, self.table, self.bimonotone = oracle, bool(table), bool(bimonotone)
+        self.exact = self.bimonotone
+
+    def _tables(self, theta: Floats) -> list[Floats]:
+        return [
+            np.array([r(float(t), float(v)) for v in values])
+            for r, t, values in zip(self.rewards, theta, self.levels, strict=True)
+        ]
+
+    def _ask(self, question: Any) -> np.ndarray[Any, Any]:
+        answer = self.oracle(question)
+        decision = np.asarray(answer)
+        if answer is None or decision.shape != (self.m,):
+            raise InfeasibleError(f"The oracle returned {answer!r}; it must return a decision with {self.m} entries.")
+        for i, values in enumerate(self.levels):
+            if not (values == decision[i]).any():
+                raise ProblemError(f"The oracle put arm {self.arms[i].name!r} at {decision[i]!r}, which is not among its levels.")
+        return decision
+
+    def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
+        return self._ask(self._tables(theta) if self.table else theta.copy())
+
+    def _reward(self, theta: Floats, decision: Floats) -> float:
+        return float(sum(r(float(t), float(y)) for r, t, y in zip(self.rewards, theta, decision, strict=True)))
+
+    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        ends = [
+            (r(float(low), float(y)), r(float(high), float(y)))
+            for r, low, high, y in zip(self.rewards, lower, upper, decision, strict=True)
+        ]
+        return float(sum(map(min, ends))), float(sum(map(max, ends)))
+
+    def _edges(self, lower: Floats, upper: Floats, decision: Floats) -> list[Floats]:
+        """g_i(v): the most that level v of arm i can be better than the decision's, over the box."""
+        edges = []
+        for i, (at_low, at_high) in enumerate(zip(self._tables(lower), self._tables(upper), strict=True)):
+            mine = int(np.flatnonzero(self.levels[i] == decision[i])[0])
+            edges.append(np.maximum(at_low - at_low[mine], at_high - at_high[mine]))
+        return edges
+
+    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+        out = np.zeros(self.m, dtype=np.bool_)
+        if self.bimonotone:
+            for i in range(self.m):
+                one, other = lower.copy(), upper.copy()
+                one[i], other[i] = upper[i], lower[i]
+                out[i] = self._solve(one)[i] != self._solve(other)[i]
+            return out
+        decision = self._solve((lower + upper) / 2)
+        edges = self._edges(lower, upper, np.asarray(decision, dtype=np.float64))
+        reach = sum(float(np.ptp(e)) for e in edges)
+        for i, values in enumerate(self.levels):
+            for v in np.flatnonzero(values != decision[i]):
+                forced = list(edges)
+                forced[i] = np.full(len(values), -2.0 * reach - 1.0)
+                forced[i][v] = edges[i][v]
+                y = self._ask(forced)
+                if y[i] == values[v] and self._worth(edges, y) >= -1e-12 * reach:
+                    out[i] = True
+                    break
+        return out
+
+    def _worth(self, edges: list[Floats], decision: np.ndarray[Any, Any]) -> float:
+        return float(sum(e[int(np.flatnonzero(v == y)[0])] for e, v, y in zip(edges, self.levels, decision, strict=True)))
+
+    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        """Exact with a table oracle; else a bound that lets every arm choose for itself (its decision may be infeasible)."""
+        edges = self._edges(lower, upper, decision)
+        if self.table:
+            rival = self._ask(edges)
+            return rival, self._worth(edges, rival)
+        free = np.array([values[int(np.argmax(e))] for e, values in zip(edges, self.levels, strict=True)])
+        return free, float(sum(e.max() for e in edges))

@@ -1,0 +1,115 @@
+"""The best spanning tree of a graph whose edges are the arms (a graphic matroid)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arms import Arm, Bools, Floats, make_arms
+from ..engine import kernels
+from ..errors import InfeasibleError, ProblemError
+from ..estimators import Estimator, make_estimator
+from .base import Kernel, LinearProblem
+
+
+class SpanningTree(LinearProblem):
+    """The spanning tree of largest (or, with ``sense="min"``, smallest) total weight.
+
+    Parameters
+    ----------
+    edges : sequence of (u, v) pairs
+        The arms, in this order. Parallel edges are allowed, loops are not; the graph must be connected.
+    sense : {"max", "min"}
+    arms : names or Arm objects, optional
+        One an edge; by default ``"u-v"``.
+    parameter : {"mean", "variance"} or Estimator
+
+    Notes
+    -----
+    Every matroid is bi-monotone: i is in the best basis iff i is not spanned by the elements that beat it.
+
+    *Can be in*: i is not in span{e : L_e beats U_i}. One sweep in Kruskal's order inserts edges by L and asks for
+    edges by U.
+
+    *Can be out*: i is in span{e != i : U_e beats L_i}. Edges outside the best tree at U always can; an edge of that
+    tree can iff its best replacement (the first edge outside the tree, by U, whose cycle contains it) beats L_i. Edges
+    outside the tree, taken in order, each cover the path between their ends once, with a second union-find.
+
+    Ties go to the lower index.
+
+    Examples
+    --------
+    >>> SpanningTree([("a", "b"), ("b", "c"), ("a", "c")]).solve([0.9, 0.1, 0.5])
+    array([1, 0, 1])
+    """
+
+    kind = "spanning-tree"
+
+    def __init__(
+        self,
+        edges: Sequence[tuple[Hashable, Hashable]],
+        *,
+        sense: str = "max",
+        arms: Sequence[str] | Sequence[Arm] | None = None,
+        parameter: str | Estimator = "mean",
+    ) -> None:
+        pairs = _pairs(edges)
+        if arms is None:
+            arms = _edge_names(pairs)
+        made = make_arms(arms, "edge")
+        if len(made) != len(pairs):
+            raise ProblemError(f"There are {len(pairs)} edges but {len(made)} arms: give one arm an edge, or leave arms out.")
+        super().__init__(made, make_estimator(parameter), sense)
+        nodes = {node: i for i, node in enumerate(dict.fromkeys(node for pair in pairs for node in pair))}
+        self.edges = pairs
+        self.nodes = list(nodes)
+        self._u = np.array([nodes[u] for u, _ in pairs], dtype=np.int64)
+        self._v = np.array([nodes[v] for _, v in pairs], dtype=np.int64)
+        if self._best(np.zeros(self.m)).sum() < len(nodes) - 1:
+            raise InfeasibleError(
+                f"The graph is not connected, so no tree spans its {len(nodes)} nodes: "
+                "add the missing edges, or set up one problem a component."
+            )
+
+    def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+        order = np.argsort(-weights, kind="stable")
+        decision = np.zeros(self.m, dtype=np.int64)
+        kernels().kruskal(order, self._u, self._v, len(self.nodes), decision)
+        return decision
+
+    def _open(self, lower: Floats, upper: Floats) -> Bools:
+        out = np.empty(self.m, dtype=np.bool_)
+        by_lower = np.argsort(-lower, kind="stable")
+        by_upper = np.argsort(-upper, kind="stable")
+        kernels().tree_undecided(lower, upper, by_lower, by_upper, self._u, self._v, len(self.nodes), out)
+        return out
+
+    def kernel(self) -> Kernel:
+        return Kernel(1, np.concatenate(([len(self.nodes), int(self.sign)], self._u, self._v)), np.empty(0))
+
+
+def _pairs(edges: Sequence[tuple[Hashable, Hashable]]) -> list[tuple[Hashable, Hashable]]:
+    pairs = []
+    for i, edge in enumerate(edges):
+        try:
+            u, v = edge
+        except (TypeError, ValueError):
+            raise ProblemError(f"Edge {i} is {edge!r}; give every edge as a pair (u, v).") from None
+        if u == v:
+            raise ProblemError(f"Edge {i} joins {u!r} to itself and can be in no tree: leave it out.")
+        pairs.append((u, v))
+    if not pairs:
+        raise InfeasibleError("The graph has no edges; give at least one.")
+    return pairs
+
+
+def _edge_names(pairs: Sequence[tuple[Hashable, Hashable]]) -> list[str]:
+    seen: dict[str, int] = {}
+    names = []
+    for u, v in pairs:
+        name = f"{u}-{v}"
+        seen[name] = seen.get(name, 0) + 1
+        names.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return names

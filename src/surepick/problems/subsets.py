@@ -1,0 +1,96 @@
+"""Any explicit list of decisions with a linear reward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Arm, Bools, Floats, make_arms
+from ..errors import InfeasibleError, ProblemError
+from ..estimators import Estimator, make_estimator
+from .base import Problem
+from .explicit import leading, undecided_binary, undecided_real
+
+
+class Subsets(Problem):
+    """The best of an explicit list of decisions, each a vector of real numbers, with reward theta . y.
+
+    Parameters
+    ----------
+    arms : int, names or Arm objects
+    decisions : array, one row a decision
+        Often 0/1 rows (subsets of the arms), but any real numbers will do.
+    sense : {"max", "min"}
+    parameter : {"mean", "variance"} or Estimator
+
+    Notes
+    -----
+    Ties go to the decision that is listed first. Not bi-monotone in general. For 0/1 rows y is possible iff it leads at
+    the corner that suits it best, (U on y, L off y); for real rows a linear program decides.
+
+    Examples
+    --------
+    >>> Subsets(3, [[1, 1, 0], [0, 0, 1]]).solve([0.3, 0.4, 0.6])
+    array([1, 1, 0])
+    """
+
+    kind = "subsets"
+    bimonotone = False
+
+    def __init__(
+        self,
+        arms: int | Sequence[str] | Sequence[Arm],
+        decisions: ArrayLike,
+        *,
+        sense: str = "max",
+        parameter: str | Estimator = "mean",
+    ) -> None:
+        super().__init__(make_arms(arms), make_estimator(parameter))
+        if sense not in ("max", "min"):
+            raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
+        self.sense = sense
+        try:
+            D = np.asarray(decisions, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ProblemError(f"decisions must be rows of {self.m} numbers each.") from None
+        if D.size == 0:
+            raise InfeasibleError("The list of decisions is empty; give at least one.")
+        if D.ndim != 2 or D.shape[1] != self.m:
+            raise ProblemError(f"decisions has shape {D.shape}, but there are {self.m} arms: give rows of {self.m} numbers.")
+        if not np.isfinite(D).all():
+            raise ProblemError(f"Decision {int(np.argwhere(~np.isfinite(D))[0, 0])} has an entry that is not a finite number.")
+        first: dict[bytes, int] = {}
+        for row, y in enumerate(D + 0.0):  # + 0.0 makes -0.0 and 0.0 the same
+            if y.tobytes() in first:
+                raise ProblemError(f"Decisions {first[y.tobytes()]} and {row} are the same; list each once.")
+            first[y.tobytes()] = row
+        self.linear = bool(np.isin(D, (0.0, 1.0)).all())
+        self.decisions = D.astype(np.int64) if (D == np.round(D)).all() else D
+        self._D: Floats = D if sense == "max" else -D
+        self._zero = np.zeros(len(D))
+
+    def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
+        return self.decisions[leading(self._D, self._zero, theta)].copy()
+
+    def _reward(self, theta: Floats, decision: Floats) -> float:
+        return (1.0 if self.sense == "max" else -1.0) * float(theta @ decision)
+
+    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        w = decision if self.sense == "max" else -decision
+        return float(np.where(w > 0, lower, upper) @ w), float(np.where(w > 0, upper, lower) @ w)
+
+    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+        if not self.linear:
+            return undecided_real(self._D, self._zero, lower, upper)
+        if self.sense == "max":
+            return undecided_binary(self._D, lower, upper)
+        return undecided_binary(-self._D, -upper, -lower)
+
+    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        difference = self._D - (decision if self.sense == "max" else -decision)
+        edges = np.maximum(difference, 0) @ upper + np.minimum(difference, 0) @ lower
+        row = int(np.argmax(edges))
+        return self.decisions[row].copy(), float(edges[row])

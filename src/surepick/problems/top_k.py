@@ -1,0 +1,38 @@
+"""The k best arms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..arms import Arm, make_arms
+from ..estimators import Estimator, make_estimator
+from .base import LinearProblem
+from .best_of_each import BestOfEach
+
+
+class TopK(BestOfEach):
+    """The ``k`` arms with the largest parameters.
+
+    Parameters
+    ----------
+    arms : int, names or Arm objects
+    k : int
+    parameter : {"mean", "variance"} or Estimator
+
+    Notes
+    -----
+    :class:`BestOfEach` with one group; see there for the test of undecided arms.
+
+    Examples
+    --------
+    >>> TopK(["a", "b", "c", "d"], k=2).solve([0.2, 0.5, 0.9, 0.4])
+    array([0, 1, 1, 0])
+    """
+
+    kind = "top-k"
+
+    def __init__(
+        self, arms: int | Sequence[str] | Sequence[Arm], k: int, *, parameter: str | Estimator = "mean"
+    ) -> None:
+        LinearProblem.__init__(self, make_arms(arms), make_estimator(parameter))
+        self._partition([0] * self.m, k, ["all"])
