@@ -13,13 +13,19 @@ __version__ = "0.1.0"
 # Where each public name lives. Names are imported on first use, so that `surepick --help` does not wait for NumPy.
 _HOME = {
     "Arm": "arms",
+    "Bernoulli": "environments",
     "BestArm": "problems",
     "BestOfEach": "problems",
+    "Beta": "environments",
     "Certificate": "certificate",
     "Estimator": "estimators",
+    "Environment": "environments",
     "Explorer": "explorer",
+    "Gaussian": "environments",
+    "Hardness": "difficulty",
     "Outcome": "certificate",
     "Problem": "problems",
+    "Replay": "environments",
     "ResourcePlan": "problems",
     "SampleAllocation": "problems",
     "Separable": "problems",
@@ -27,8 +33,11 @@ _HOME = {
     "Subsets": "problems",
     "SurepickError": "errors",
     "TopK": "problems",
+    "VoterModel": "environments",
     "allocate": "problems",
     "explore": "loop",
+    "hardness": "difficulty",
+    "load": "study",
 }
 
 __all__ = sorted(_HOME)

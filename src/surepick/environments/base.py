@@ -47,14 +47,14 @@ class Environment(ABC):
 
 def vector(values: ArrayLike, what: str, m: int | None = None) -> Floats:
     """A flat array of finite numbers, one an arm; a single number serves all m arms."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{what} must be numbers, one an arm, not {values!r}.") from None
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "biuf" or raw.ndim > 1 or raw.size == 0 or (raw.ndim == 0 and m is None):
+        raise ProblemError(f"{what} must be a flat list of numbers, one an arm.")
+    array = raw.astype(np.float64)
     if array.ndim == 0 and m is not None:
         array = np.full(m, float(array))
-    if array.ndim != 1 or len(array) == 0 or (m is not None and len(array) != m):
-        raise ProblemError(f"{what} must be a flat list of numbers, one an arm, not {values!r}.")
+    if m is not None and len(array) != m:
+        raise ProblemError(f"{what} has {len(array)} entries but there are {m} arms: give one an arm, or one number for all.")
     if not np.isfinite(array).all():
         raise ProblemError(f"{what}[{int(np.flatnonzero(~np.isfinite(array))[0])}] is not a finite number.")
     return array

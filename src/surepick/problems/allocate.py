@@ -153,7 +153,7 @@ def _threshold(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -
             x0, n0 = x, n
         if n >= k:
             x1, n1 = x, n
-        if n1 - n0 <= few or x1 - x0 <= MARGIN * x1:
+        if n1 - n0 <= few or (x1 < np.inf and x1 - x0 <= MARGIN * x1):
             break
         if x1 == np.inf:
             x = 2.0 * x0
@@ -184,16 +184,13 @@ def largest(sizes: Floats, theta: Floats, a: Floats, arm: Ints, unit: Ints, q: i
     sure = np.flatnonzero(gains > edge * (1.0 + NEAR))
     band = np.flatnonzero(np.abs(gains - edge) <= edge * NEAR)
     if len(sure) + len(band) > q:
-        alike = {(sizes[arm[b]], theta[arm[b]], unit[b]) for b in band[:2]}
-        if len(band) > 2 or len(alike) > 1:
-            kinds, which = np.unique(
-                np.column_stack((sizes[arm[band]], theta[arm[band]], unit[band])), axis=0, return_inverse=True
-            )
+        kinds = np.column_stack((sizes[arm[band]], theta[arm[band]], unit[band]))
+        rank = np.zeros(len(band), dtype=np.int64)
+        if (kinds != kinds[0]).any():
+            kinds, which = np.unique(kinds, axis=0, return_inverse=True)
             exact = [exact_gain(n, t, int(u)) for n, t, u in kinds.tolist()]
             ranks = {g: r for r, g in enumerate(sorted(set(exact), reverse=True))}
             rank = np.array([ranks[g] for g in exact])[which.ravel()]
-        else:
-            rank = np.zeros(len(band), dtype=np.int64)
         band = band[np.lexsort((unit[band], -arm[band], rank))]
     chosen: Ints = np.concatenate((sure, band[: q - len(sure)]))
     return chosen

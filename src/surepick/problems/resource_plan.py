@@ -19,6 +19,7 @@ from .explicit import undecided_real
 Cost = Callable[[int], float] | ArrayLike
 
 LISTED = 4096  # up to this many plans are listed, for an exact test of undecided arms when a cost is not convex
+PROGRAM = 20_000_000  # table entries up to which the largest gap is found exactly
 
 
 class ResourcePlan(Problem):
@@ -86,8 +87,8 @@ class ResourcePlan(Problem):
         self.convex = all(_rising(step, table) for step, table in zip(steps, tables, strict=True))
         self.bimonotone = self.convex
         if self.convex:
-            # Rounding can make the steps of a straight line wobble; smooth that away so that they never fall.
-            self._steps: Floats = np.concatenate([np.maximum.accumulate(step) for step in steps])
+            smooth = [_smooth(step, table) for step, table in zip(steps, tables, strict=True)]
+            self._steps: Floats = np.concatenate(smooth)
             self._first: Ints = np.concatenate(([0], np.cumsum(self.caps)))
             return
         plans = math.prod(int(c) + 1 for c in self.caps) if m < 64 else LISTED + 1
@@ -107,10 +108,9 @@ class ResourcePlan(Problem):
             kernels().plan_program(table, self._starts, self.require, y)
         return y
 
-    def cost(self, decision: ArrayLike) -> float:
-        """The known cost of a plan, sum_i f_i(y_i)."""
-        y = self._vector(decision, "decision")
-        return float(self._costs[self._places(y)].sum())
+    def cost_table(self, arm: int) -> Floats:
+        """f_i at 0, 1, ..., cap."""
+        return self._costs[self._starts[arm] : self._starts[arm + 1]].copy()
 
     def _places(self, decision: Floats) -> Ints:
         y = decision.astype(np.int64)
@@ -150,7 +150,7 @@ class ResourcePlan(Problem):
         """G: exact by dynamic programming while that is cheap, else an upper bound by Lagrangian duality."""
         edges = self._edges(lower, upper, decision)
         y = np.empty(self.m, dtype=np.int64)
-        if self.require * len(edges) <= 20_000_000:
+        if self.require * len(edges) <= PROGRAM:
             kernels().plan_program(edges, self._starts, self.require, y)
             return y, float(edges[self._starts[:-1] + y].sum())
         more = self._level - np.repeat(decision, self.caps + 1)
@@ -212,4 +212,20 @@ def _table(cost: Cost, cap: int, name: str) -> Floats:
 
 def _rising(step: Floats, table: Floats) -> bool:
     """Convex, up to the rounding of the table's entries."""
-    return bool((np.diff(step) >= -8 * np.finfo(float).eps * np.abs(table).max()).all())
+    return bool((np.diff(step) >= -_rounding(table)).all())
+
+
+def _smooth(step: Floats, table: Floats) -> Floats:
+    """Steps that never fall: rounding makes those of a straight line wobble, and equal gains must be equal."""
+    change = np.diff(step)
+    if ((change == 0) | (change > _rounding(table))).all():
+        return step
+    smooth = step.copy()
+    for i in range(1, len(step)):
+        if step[i] - smooth[i - 1] <= _rounding(table):
+            smooth[i] = smooth[i - 1]
+    return smooth
+
+
+def _rounding(table: Floats) -> float:
+    return 8 * float(np.finfo(np.float64).eps) * float(np.abs(table).max())

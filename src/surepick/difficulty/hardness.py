@@ -1,0 +1,157 @@
+"""Consistent optimality radii and the hardness of an instance (Definition 1 and Theorem 1 of the paper)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Floats, Ints
+from ..errors import ParameterError, SettingError
+from ..problems import Problem
+from .width import width
+
+STEPS = 60  # halvings: radii are exact to 2^-60 of an arm's range, and to 1 part in 10^12
+
+
+@dataclass(frozen=True, eq=False)
+class Hardness:
+    """How hard it is to find the best decision when theta is the truth.
+
+    Attributes
+    ----------
+    radius : array
+        Lambda_i: every parameter may be off by less than this, as a share of its arm's scale (high - low for means), and arm
+        i's entry of the optimal decision is still the same. Infinite for an arm that can never change; 0 if the optimum is not unique.
+    H, H_uniform : float
+        sum_i 1 / Lambda_i^2 and m / min_i Lambda_i^2.
+    gap : array or None
+        Delta_i of linear 0/1 classes: how much worse the best decision is that differs in arm i.
+    H_gap : float or None
+        sum_i 1 / Delta_i^2.
+    width : int or None
+        The width of the class; Lambda_i >= Delta_i / width.
+    """
+
+    radius: Floats
+    H: float
+    H_uniform: float
+    gap: Floats | None
+    H_gap: float | None
+    width: int | None
+    minimum: int
+
+    def upper_bound(self, delta: float, policy: str = "coci") -> float:
+        """Theorem 1: with probability 1 - delta COCI (or uniform sampling, with H_uniform) takes at most so many samples."""
+        H = self._measure(policy, delta)
+        if H == 0:
+            return float(self.minimum * len(self.radius))
+        return 2 * len(self.radius) + 12 * H * math.log(24 * H) + 4 * H * math.log(4 / (self.minimum * delta))
+
+    def expected(self, delta: float, policy: str = "coci") -> float:
+        """What the policy typically takes with the paper's radius, by rule of thumb: every radius must shrink to Lambda_i.
+
+        Solves T = H ln(4 T^3 / (tau delta)) / 2. An estimate, not a bound.
+        """
+        H = self._measure(policy, delta)
+        least = float(self.minimum * len(self.radius))
+        if H == 0 or not math.isfinite(H):
+            return least if H == 0 else math.inf
+        samples = max(least, H)
+        for _ in range(100):
+            samples = max(least, H * (math.log(4 / (self.minimum * delta)) + 3 * math.log(samples)) / 2)
+        return samples
+
+    def _measure(self, policy: str, delta: float) -> float:
+        if not 0 < delta < 1:
+            raise SettingError(f"delta must be a probability between 0 and 1, both excluded, not {delta!r}.")
+        if policy not in ("coci", "uniform"):
+            raise SettingError(f"policy={policy!r} has no bound here; use 'coci' or 'uniform'.")
+        return self.H if policy == "coci" else self.H_uniform
+
+
+def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
+    """The hardness of a problem if theta were the truth.
+
+    Parameters
+    ----------
+    problem : Problem
+    theta : array
+        One parameter an arm, within its range.
+
+    Examples
+    --------
+    >>> import surepick as sp
+    >>> sp.hardness(sp.BestArm(3), [0.9, 0.5, 0.4]).radius.round(3)
+    array([0.2 , 0.2 , 0.25])
+    """
+    truth = problem._vector(theta, "theta")
+    outside = (truth < problem.low) | (truth > problem.high)
+    if outside.any():
+        i = int(np.flatnonzero(outside)[0])
+        raise ParameterError(
+            f"theta[{i}] = {truth[i]:g} is outside the range [{problem.low[i]:g}, {problem.high[i]:g}] "
+            f"of the {problem.parameter.name} of arm {problem.arms[i].name!r}."
+        )
+    radius = consistent_radius(problem, truth)
+    smallest = float(radius.min())
+    gap = reward_gap(problem, truth) if problem.linear else None
+    return Hardness(
+        radius=radius,
+        H=_inverse_squares(radius),
+        H_uniform=problem.m * _inverse_squares(np.array([smallest])),
+        gap=gap,
+        H_gap=None if gap is None else _inverse_squares(gap),
+        width=width(problem),
+        minimum=problem.parameter.minimum,
+    )
+
+
+def consistent_radius(problem: Problem, truth: Floats) -> Floats:
+    """Lambda: for every arm the largest rho at which it is decided on the box truth +- rho * scale, by bisection."""
+
+    def undecided(rho: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        reach = rho * problem.scales
+        return problem._undecided(np.maximum(truth - reach, problem.low), np.minimum(truth + reach, problem.high))
+
+    most = 1.0
+    unbounded = not np.isfinite(problem.high - problem.low).all()
+    while unbounded and most < 1e30 and not undecided(most).all():
+        most *= 4.0
+    radius = np.full(problem.m, math.inf)
+    ever: Ints = np.flatnonzero(undecided(most))
+    todo = [(0.0, most, ever, 0)]
+    while todo:  # all arms of one bracket share their calls
+        low, high, arms, depth = todo.pop()
+        if len(arms) == 0:
+            continue
+        if depth == STEPS or high - low <= 1e-13 * high:
+            radius[arms] = low
+            continue
+        middle = (low + high) / 2
+        open_ = undecided(middle)[arms]
+        todo.append((low, middle, arms[open_], depth + 1))
+        todo.append((middle, high, arms[~open_], depth + 1))
+    return radius
+
+
+def reward_gap(problem: Problem, truth: Floats) -> Floats:
+    """Delta_i, by one oracle call an arm with the arm forced in or out; infinite if it cannot be."""
+    best = problem._solve(truth)
+    top = problem._reward(truth, best.astype(np.float64))
+    force = (1.0 + 2.0 * float(np.abs(truth).sum())) * (-1.0 if getattr(problem, "sense", "max") == "min" else 1.0)
+    gap = np.full(problem.m, math.inf)
+    for i in range(problem.m):
+        bent = truth.copy()
+        bent[i] = -force if best[i] else force
+        other = problem._solve(bent)
+        if other[i] != best[i]:
+            gap[i] = top - problem._reward(truth, other.astype(np.float64))
+    return gap
+
+
+def _inverse_squares(values: Floats) -> float:
+    with np.errstate(divide="ignore"):
+        return float((1.0 / values**2).sum())

@@ -1,0 +1,43 @@
+"""Arms with normal noise."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Floats
+from ..errors import ProblemError
+from .base import Environment, vector
+
+
+class Gaussian(Environment):
+    """Arms with normally distributed values, for problems whose arms are sub-Gaussian.
+
+    Parameters
+    ----------
+    mean : array of numbers
+        One an arm.
+    sd : number of at least 0, or array of them
+        The standard deviation, for all arms or one an arm. Declare the arms with a ``scale`` of at least this.
+
+    Examples
+    --------
+    >>> from surepick.environments import Gaussian, stream
+    >>> world = Gaussian([20, 35], sd=[2, 0])
+    >>> world.variances
+    array([4., 0.])
+    >>> world.sample(1, 3, stream(seed=0, run=0, arm=1))
+    array([35., 35., 35.])
+    """
+
+    def __init__(self, mean: ArrayLike, sd: ArrayLike) -> None:
+        self.means = vector(mean, "mean").copy()
+        self.sd = vector(sd, "sd", len(self.means)).copy()
+        wrong = np.flatnonzero(self.sd < 0)
+        if len(wrong):
+            raise ProblemError(f"sd[{wrong[0]}] = {self.sd[wrong[0]]:g} is not a standard deviation: give 0 or more.")
+        self.variances = self.sd**2
+
+    def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        values: Floats = self.means[arm] + self.sd[arm] * rng.standard_normal(n)
+        return values

@@ -1,0 +1,74 @@
+"""Arms that give back values seen before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arms import Floats
+from ..errors import ProblemError
+from .base import Environment
+
+
+class Replay(Environment):
+    """Arms that draw, with replacement, from values you have: how would past data have been explored?
+
+    Parameters
+    ----------
+    values_by_arm : sequence of flat arrays, or a mapping from an arm's name to its values
+        At least one value an arm. The arms may have different numbers of values.
+
+    Attributes
+    ----------
+    names : tuple of str, or None
+        The names of the arms if a mapping gave them.
+
+    Notes
+    -----
+    The values are the whole truth about an arm: ``variances`` divides by their number, not by one less.
+
+    Examples
+    --------
+    >>> from surepick.environments import Replay, stream
+    >>> world = Replay({"north": [1, 2, 3, 4], "south": [7]})
+    >>> world.names, world.means, world.variances
+    (('north', 'south'), array([2.5, 7. ]), array([1.25, 0.  ]))
+    >>> world.sample(1, 3, stream(seed=0, run=0, arm=1))
+    array([7., 7., 7.])
+    """
+
+    def __init__(self, values_by_arm: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
+        named = isinstance(values_by_arm, Mapping)
+        if not named and (isinstance(values_by_arm, (str, bytes)) or not isinstance(values_by_arm, (Sequence, np.ndarray))):
+            raise ProblemError(f"Give a list of values for every arm, or a dict of them by name, not {values_by_arm!r}.")
+        items = list(values_by_arm.items()) if isinstance(values_by_arm, Mapping) else list(enumerate(values_by_arm))
+        if not items:
+            raise ProblemError("There are no arms to replay; give the values of at least one.")
+        self.values = [_values(key, values) for key, values in items]
+        self.names: tuple[str, ...] | None = tuple(str(key) for key, _ in items) if named else None
+        self.means = np.array([values.mean() for values in self.values])
+        self.variances = np.array([values.var() for values in self.values])
+
+    def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        values = self.values[arm]
+        # One uniform a value. u < 1 gives floor(u len) < len, also after rounding.
+        return values[(rng.random(n) * len(values)).astype(np.int64)]
+
+
+def _values(arm: int | str, values: ArrayLike) -> Floats:
+    """The values of one arm as a flat array of its own."""
+    try:
+        raw = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raw = np.empty((0, 0))
+    if raw.ndim != 1 or (len(raw) and raw.dtype.kind not in "biuf"):
+        raise ProblemError(f"The values of arm {arm!r} must be a flat list of numbers.")
+    if len(raw) == 0:
+        raise ProblemError(f"Arm {arm!r} has no values to replay; give at least one or leave the arm out.")
+    array = raw.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise ProblemError(f"Value {array[bad[0]]} at position {bad[0]} of arm {arm!r} is not a finite number: drop it first.")
+    return array

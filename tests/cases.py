@@ -1,0 +1,110 @@
+"""Small random instances of every decision class, with ties and zeros, for the conformance suite."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+import surepick as sp
+
+# Multiples of 1/16: ties are common and arithmetic is exact.
+SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)
+
+
+@st.composite
+def best_arm(draw: st.DrawFn) -> sp.Problem:
+    return sp.BestArm(draw(st.integers(1, 7)))
+
+
+@st.composite
+def top_k(draw: st.DrawFn) -> sp.Problem:
+    m = draw(st.integers(1, 7))
+    return sp.TopK(m, draw(st.integers(1, m)))
+
+
+@st.composite
+def best_of_each(draw: st.DrawFn) -> sp.Problem:
+    k = draw(st.integers(1, 2))
+    groups = [g for g in range(draw(st.integers(1, 3))) for _ in range(draw(st.integers(k, 3)))]
+    return sp.BestOfEach(len(groups), draw(st.permutations(groups)), k)
+
+
+@st.composite
+def spanning_tree(draw: st.DrawFn) -> sp.Problem:
+    nodes = draw(st.integers(2, 5))
+    edges = [(draw(st.integers(0, v - 1)), v) for v in range(1, nodes)]
+    pairs = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)).filter(lambda e: e[0] != e[1])
+    edges += draw(st.lists(pairs, max_size=7 - len(edges)))
+    return sp.SpanningTree(draw(st.permutations(edges)), sense=draw(st.sampled_from(["max", "min"])))
+
+
+@st.composite
+def subsets(draw: st.DrawFn) -> sp.Problem:
+    m = draw(st.integers(1, 6))
+    rows = st.tuples(*[st.integers(0, 1)] * m)
+    return sp.Subsets(m, draw(st.lists(rows, min_size=1, max_size=8, unique=True)), sense=draw(st.sampled_from(["max", "min"])))
+
+
+@st.composite
+def real_vectors(draw: st.DrawFn) -> sp.Problem:
+    m = draw(st.integers(2, 4))
+    rows = st.tuples(*[st.integers(-4, 4).map(lambda k: k / 2)] * m)
+    decisions = draw(st.lists(rows, min_size=1, max_size=8, unique=True))
+    return sp.Subsets(m, [*decisions, (0.25,) * m], sense=draw(st.sampled_from(["max", "min"])))
+
+
+@st.composite
+def sample_allocation(draw: st.DrawFn) -> sp.Problem:
+    m = draw(st.integers(1, 4))
+    sizes = draw(st.lists(st.sampled_from([1, 2, 3, 4, 6, 12]), min_size=m, max_size=m))
+    lower = draw(st.lists(st.integers(1, 2), min_size=m, max_size=m))
+    upper = [lo + draw(st.integers(0, 8)) for lo in lower] if draw(st.booleans()) else None
+    return sp.SampleAllocation(sizes, sum(lower) + draw(st.integers(0, 7)), lower=lower, upper=upper)
+
+
+@st.composite
+def convex_plan(draw: st.DrawFn) -> sp.Problem:
+    m = draw(st.integers(1, 5))
+    caps = draw(st.lists(st.integers(0, 3), min_size=m, max_size=m))
+    tables = []
+    for cap in caps:
+        steps = sorted(draw(st.lists(st.integers(0, 18), min_size=cap, max_size=cap)))
+        tables.append(np.concatenate(([0], np.cumsum(steps))) / 16)
+    return sp.ResourcePlan(tables, caps, draw(st.integers(0, sum(caps))))
+
+
+@st.composite
+def any_plan(draw: st.DrawFn) -> sp.Problem:
+    """Arbitrary cost tables, most of them not convex."""
+    m = draw(st.integers(2, 4))
+    caps = draw(st.lists(st.integers(1, 3), min_size=m, max_size=m))
+    tables = [[0, *(draw(st.integers(0, 24)) / 16 for _ in range(cap))] for cap in caps]
+    tables[0] = [0.0, 1.0, *[1.0] * (caps[0] - 1)] if caps[0] > 1 else tables[0]
+    return sp.ResourcePlan(tables, caps, draw(st.integers(0, sum(caps))))
+
+
+CASES = {
+    "best-arm": best_arm(),
+    "top-k": top_k(),
+    "best-of-each": best_of_each(),
+    "spanning-tree": spanning_tree(),
+    "subsets": subsets(),
+    "real-vectors": real_vectors(),
+    "sample-allocation": sample_allocation(),
+    "convex-plan": convex_plan(),
+    "any-plan": any_plan(),
+}
+
+
+def vectors(problem: sp.Problem) -> st.SearchStrategy[np.ndarray]:
+    """Parameters within their range: a variance on [0, 1] never exceeds 1/4."""
+    return st.lists(SIXTEENTHS, min_size=problem.m, max_size=problem.m).map(lambda v: np.array(v) * problem.high)
+
+
+@st.composite
+def boxes(draw: st.DrawFn, problem: sp.Problem) -> tuple[np.ndarray, np.ndarray]:
+    a, b = draw(vectors(problem)), draw(vectors(problem))
+    if draw(st.booleans()):  # a narrow box around a point, so that some arms are decided
+        reach = draw(st.integers(0, 3)) / 16 * problem.high
+        return np.clip(a - reach, 0, problem.high), np.clip(a + reach, 0, problem.high)
+    return np.minimum(a, b), np.maximum(a, b)

@@ -1,0 +1,108 @@
+"""The slow and plain versions that the real ones are judged by."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+import numpy as np
+
+import surepick as sp
+
+
+def undecided_by_calls(problem: sp.Problem, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Theorem 3 of the paper to the letter: two oracle calls an arm (right for bi-monotone classes)."""
+    out = np.zeros(problem.m, dtype=bool)
+    for i in range(problem.m):
+        one, other = lower.copy(), upper.copy()
+        one[i], other[i] = upper[i], lower[i]
+        out[i] = problem.solve(one)[i] != problem.solve(other)[i]
+    return out
+
+
+def corners(lower: np.ndarray, upper: np.ndarray) -> Iterator[np.ndarray]:
+    for ends in itertools.product(*[(a,) if a == b else (a, b) for a, b in zip(lower, upper, strict=True)]):
+        yield np.array(ends)
+
+
+def varies(problem: sp.Problem, points: Iterable[np.ndarray]) -> np.ndarray:
+    """Arms whose entry of phi is not the same at all of the points."""
+    decisions = np.array([problem.solve(point) for point in points])
+    return (decisions != decisions[0]).any(axis=0)
+
+
+def points_of(lower: np.ndarray, upper: np.ndarray, rng: np.random.Generator, n: int) -> Iterator[np.ndarray]:
+    """Random points of a box: inside it, and on random corners."""
+    for j in range(n):
+        share = rng.random(len(lower)) if j % 2 else rng.integers(0, 2, len(lower))
+        yield np.clip(lower + share * (upper - lower), lower, upper)
+
+
+# -- every decision of a class, by its definition -------------------------------------------------------------------------
+
+
+def decisions_of(problem: sp.Problem) -> list[tuple[float, ...]]:
+    if isinstance(problem, sp.SpanningTree):
+        return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_tree(problem, y)]
+    if isinstance(problem, sp.BestOfEach):
+        labels = set(problem.group.tolist())
+        return [
+            y
+            for y in itertools.product((0, 1), repeat=problem.m)
+            if all(sum(y[i] for i in range(problem.m) if problem.group[i] == g) == problem.k for g in labels)
+        ]
+    if isinstance(problem, sp.Subsets):
+        return [tuple(row) for row in problem.decisions.tolist()]
+    if isinstance(problem, sp.SampleAllocation):
+        ranges = [range(lo, hi + 1) for lo, hi in zip(problem.lower.tolist(), problem.upper.tolist(), strict=True)]
+        return [y for y in itertools.product(*ranges) if sum(y) <= problem.budget]
+    if isinstance(problem, sp.ResourcePlan):
+        return [y for y in itertools.product(*[range(c + 1) for c in problem.caps.tolist()]) if sum(y) >= problem.require]
+    raise TypeError(type(problem))
+
+
+def _is_tree(problem: sp.SpanningTree, y: tuple[int, ...]) -> bool:
+    if sum(y) != len(problem.nodes) - 1:
+        return False
+    component = {node: node for node in problem.nodes}
+    for (u, v), used in zip(problem.edges, y, strict=True):
+        if used and component[u] != component[v]:
+            old, new = component[u], component[v]
+            component = {node: new if c == old else c for node, c in component.items()}
+    return len(set(component.values())) == 1
+
+
+def exact_reward(problem: sp.Problem, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
+    """r(theta; y) in exact arithmetic, from the definition of the class."""
+    t = [Fraction(x) for x in theta.tolist()]
+    if isinstance(problem, sp.SampleAllocation):
+        n = [Fraction(x) for x in problem.sizes.tolist()]
+        return -sum((n[i] / sum(n)) ** 2 * t[i] / y[i] for i in range(problem.m))
+    total = sum((t[i] * Fraction(y[i]) for i in range(problem.m)), Fraction(0))
+    if isinstance(problem, sp.ResourcePlan):
+        return total - sum(Fraction(problem.cost_table(i)[int(y[i])]) for i in range(problem.m))
+    return -total if getattr(problem, "sense", "max") == "min" else total
+
+
+def leading(problem: sp.Problem, best: list[tuple[float, ...]]) -> tuple[float, ...]:
+    """The decision that the class's documentation promises among equally good ones."""
+    if isinstance(problem, sp.Subsets):
+        return best[0]
+    if isinstance(problem, (sp.BestOfEach, sp.SpanningTree)):
+        return max(best)  # ties to the lower index
+    if isinstance(problem, sp.SampleAllocation):
+        most = max(sum(y) for y in best)
+        return min(y for y in best if sum(y) == most)  # the whole budget, extra units to the larger index
+    if isinstance(problem, sp.ResourcePlan) and problem.convex:
+        least = min(sum(y) for y in best)
+        return min(y for y in best if sum(y) == least)
+    return min(best)
+
+
+def brute_solve(problem: sp.Problem, theta: np.ndarray) -> tuple[tuple[float, ...], list[tuple[float, ...]]]:
+    """The leading decision and all optimal ones."""
+    rewards = {y: exact_reward(problem, theta, y) for y in decisions_of(problem)}
+    top = max(rewards.values())
+    best = [y for y, r in rewards.items() if r == top]
+    return leading(problem, best), best

@@ -1,0 +1,186 @@
+"""The exact allocation: against the heap, at ties, with bounds, at any budget."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import surepick as sp
+from surepick.errors import InfeasibleError, ParameterError, ProblemError
+
+
+def by_heap(sizes: list[float], variances: list[float], budget: int, lower: list[int], upper: list[int]) -> list[int]:
+    """One unit at a time to the largest gain, exactly; equal gains to the larger index."""
+    y = list(lower)
+
+    def entry(i: int) -> tuple[Fraction, int]:
+        return (-Fraction(sizes[i]) ** 2 * Fraction(variances[i]) / (y[i] * (y[i] + 1)), -i)
+
+    heap = [entry(i) for i in range(len(sizes)) if y[i] < upper[i]]
+    heapq.heapify(heap)
+    for _ in range(budget - sum(lower)):
+        if not heap:
+            break
+        i = -heap[0][1]
+        y[i] += 1
+        if y[i] < upper[i]:
+            heapq.heapreplace(heap, entry(i))
+        else:
+            heapq.heappop(heap)
+    return y
+
+
+@st.composite
+def surveys(draw: st.DrawFn) -> tuple[list[float], list[float], int, list[int], list[int]]:
+    m = draw(st.integers(1, 12))
+    sizes = draw(st.lists(st.integers(1, 20) | st.sampled_from([2**20, 3 * 2**18]), min_size=m, max_size=m))
+    variance = st.sampled_from([0.0, 0.25, 0.0625, 1 / 64, 0.1, 0.3]) | st.floats(0, 0.25, allow_subnormal=False)
+    variances = [v if v == 0 or v > 1e-30 else 0.0 for v in draw(st.lists(variance, min_size=m, max_size=m))]
+    lower = draw(st.lists(st.integers(1, 4), min_size=m, max_size=m))
+    extra = draw(st.integers(0, 300))
+    upper = [lo + draw(st.integers(0, 40)) for lo in lower] if draw(st.booleans()) else [10**9] * m
+    return sizes, variances, sum(lower) + extra, lower, upper
+
+
+@given(surveys())
+def test_equals_the_heap(survey: tuple[list[float], list[float], int, list[int], list[int]]) -> None:
+    sizes, variances, budget, lower, upper = survey
+    assert sp.allocate(sizes, variances, budget, lower=lower, upper=upper).tolist() == by_heap(*survey)
+
+
+@pytest.mark.parametrize("m", [3, 50, 2000])
+def test_equals_the_heap_on_larger_surveys(m: int) -> None:
+    rng = np.random.default_rng(m)
+    sizes = rng.integers(1, 1000, m).tolist()
+    variances = (rng.random(m) * (rng.random(m) > 0.2)).tolist()
+    budget = 20 * m
+    assert sp.allocate(sizes, variances, budget).tolist() == by_heap(sizes, variances, budget, [1] * m, [10**9] * m)
+
+
+def test_erratum_1_zero_variances() -> None:
+    """GreedyOSA gives (1, 4, 8) here."""
+    assert sp.allocate([6, 16, 13], [0, 0.05, 0.2], 13).tolist() == [1, 5, 7]
+    assert greedy_osa([6, 16, 13], [0, 0.05, 0.2], 13) == [1, 4, 8]
+    assert sp.allocate([5, 5, 5], [0, 0, 0], 13).tolist() == [1, 1, 11]
+    assert sp.allocate([5, 5, 5], [0, 0, 0], 13, upper=[9, 6, 4]).tolist() == [3, 6, 4]
+    with pytest.raises(ZeroDivisionError):
+        greedy_osa([5, 5, 5], [0, 0, 0], 13)
+
+
+def greedy_osa(n: list[int], theta: list[float], k: int) -> list[int]:
+    """Algorithm 2 of the paper, to the letter."""
+    m = len(n)
+    Z = 1 / sum(n[j] * math.sqrt(theta[j]) for j in range(m))
+    real = [Z * n[i] * math.sqrt(theta[i]) * k for i in range(m)]
+    slack = [0.0 if math.ceil(r) * (math.ceil(r) - 1) >= r * r else math.ceil(r) - r for r in real]
+    y = [max(1, math.floor(real[i] - (sum(slack) - slack[i]))) for i in range(m)]
+    while sum(y) < k:
+        gain = [n[i] ** 2 * theta[i] / y[i] - n[i] ** 2 * theta[i] / (y[i] + 1) for i in range(m)]
+        top = [i for i in range(m) if gain[i] == max(gain)]
+        for i in top[-(k - sum(y)) :]:
+            y[i] += 1
+    return y
+
+
+def test_erratum_1_is_common_with_zeros_and_absent_without() -> None:
+    rng = np.random.default_rng(1)
+    over = wrong = wrong_positive = 0
+    for _ in range(3000):
+        m = int(rng.integers(2, 5))
+        n, k = rng.integers(1, 20, m).tolist(), int(rng.integers(m, 20))
+        theta = rng.choice([0.0, 0.05, 0.1, 0.2, 0.25], m)
+        if not theta.any():
+            continue
+        best = sp.allocate(n, theta, k)
+        y = greedy_osa(n, theta.tolist(), k)
+        over += sum(y) > k
+        wrong += sum(y) <= k and variance(n, theta, y) > variance(n, theta, best) * (1 + 1e-12)
+        positive = np.maximum(theta, 0.01)
+        y = greedy_osa(n, positive.tolist(), k)
+        wrong_positive += sum(y) != k or variance(n, positive, y) > variance(n, positive, sp.allocate(n, positive, k)) * (1 + 1e-12)
+    assert over > 200
+    assert wrong > 10
+    assert wrong_positive == 0
+
+
+def variance(n: list[int], theta: np.ndarray, y: object) -> float:
+    return float((np.square(n) * theta / np.asarray(y)).sum())
+
+
+@pytest.mark.parametrize("c", [6, 10, 40])
+@pytest.mark.parametrize("m", [3, 7, 11])
+def test_lemma_on_the_tight_base(c: int, m: int) -> None:
+    """a_1 = c(m-1), a_j = 1, k = 1.5 (c+1)(m-1): the optimum is 0.5 (m-1) below the real solution in its first entry.
+
+    "When c is large enough", says the paper; 6 is: the third case of the proof needs c / (1.5 c - 0.5) < sqrt(1/2).
+    """
+    k = 3 * (c + 1) * (m - 1) // 2
+    y = sp.allocate([c * (m - 1)] + [1] * (m - 1), [1.0] * m, k)
+    real = c * (m - 1) * k / (c * (m - 1) + (m - 1))
+    assert y.tolist() == [int(real - 0.5 * (m - 1))] + [2] * (m - 1)
+
+
+@pytest.mark.parametrize("k", [10**6, 10**8, 10**12, 2**53])
+def test_any_budget(k: int) -> None:
+    """No single interview moved helps (by exact fractions), and the budget is spent to the last."""
+    rng = np.random.default_rng(7)
+    sizes, variances = rng.integers(1, 10**6, 40), rng.random(40)
+    y = sp.allocate(sizes, variances, k)
+    assert y.sum() == k
+
+    def gain(i: int, unit: int) -> Fraction:
+        return Fraction(int(sizes[i])) ** 2 * Fraction(variances[i]) / (unit * (unit + 1))
+
+    worst_held = min((gain(i, int(y[i]) - 1), i) for i in range(40) if y[i] > 1)
+    best_lacking = max((gain(i, int(y[i])), i) for i in range(40))
+    assert best_lacking < worst_held
+
+
+def test_equal_gains_are_equal_though_rounding_differs() -> None:
+    """n^2 theta is the same rational for all strata, but n and theta differ; extra units go to the larger index."""
+    sizes = [8, 4, 2, 1, 16]
+    variances = [1 / 64, 1 / 16, 1 / 4, 1.0, 1 / 256]
+    assert sp.allocate(sizes, variances, 12).tolist() == [2, 2, 2, 3, 3]
+    # 10 * 10 * .01 is not 1 in floating point, nor is it as a fraction: the exact comparison decides.
+    sizes, variances = [10, 1, 100], [0.01, 1.0, 0.0001]
+    assert sp.allocate(sizes, variances, 4).tolist() == by_heap(sizes, variances, 4, [1] * 3, [9] * 3)
+    assert sp.allocate(sizes, variances, 5).tolist() == by_heap(sizes, variances, 5, [1] * 3, [9] * 3)
+
+
+@pytest.mark.parametrize(("size", "scale"), [(1e-150, 1e-300), (1e150, 1e300), (1.0, 5e-324)])
+def test_units_do_not_matter(size: float, scale: float) -> None:
+    base = sp.allocate([1, 2, 3], [1, 2, 4], 50)
+    assert sp.allocate(np.array([1, 2, 3]) * size, np.array([1, 2, 4]) * scale, 50).tolist() == base.tolist()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "variances", "budget", "bounds", "error", "words"),
+    [
+        ([5, 5], [0.1, 0.1], 1, {}, InfeasibleError, "below the number of strata, 2"),
+        ([5, 5], [0.1, 0.1], 5, {"lower": 3}, InfeasibleError, "sum of the lower bounds, 6"),
+        ([5, 5], [0.1], 5, {}, ParameterError, "2 sizes but 1 variances"),
+        ([5, 0], [0.1, 0.1], 5, {}, ProblemError, r"sizes\[1\] = 0.0 must be a positive"),
+        ([5, 5], [0.1, -0.1], 5, {}, ParameterError, r"variances\[1\]"),
+        ([5, 5], [0.1, math.nan], 5, {}, ParameterError, r"variances\[1\] = nan"),
+        ([5, math.inf], [0.1, 0.1], 5, {}, ProblemError, r"sizes\[1\]"),
+        ([], [], 5, {}, ProblemError, "no strata"),
+        ([5, 5], [0.1, 0.1], 5.5, {}, ProblemError, "whole number"),
+        ([5, 5], [0.1, 0.1], 5, {"lower": 0}, ProblemError, r"lower\[0\] = 0"),
+        ([5, 5], [0.1, 0.1], 5, {"lower": 2, "upper": [2, 1]}, ProblemError, r"upper\[1\] = 1 is below"),
+        ([5, 5], [0.1, 0.1], 5, {"upper": [2, 1, 3]}, ProblemError, "one bound a stratum"),
+        ([5, 5], [0.1, 0.1], 2**60, {}, ProblemError, "largest"),
+        (["a", "b"], [0.1, 0.1], 5, {}, ProblemError, "sizes must be"),
+        ([5, 5], [1e-300, 1.0], 5, {}, ParameterError, "set the tiny variances to 0"),
+    ],
+)
+def test_bad_input(
+    sizes: list[float], variances: list[float], budget: int, bounds: dict[str, object], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        sp.allocate(sizes, variances, budget, **bounds)
