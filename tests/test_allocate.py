@@ -20,7 +20,7 @@ def by_heap(sizes: list[float], variances: list[float], budget: int, lower: list
     y = list(lower)
 
     def entry(i: int) -> tuple[Fraction, int]:
-        return (-Fraction(sizes[i]) ** 2 * Fraction(variances[i]) / (y[i] * (y[i] + 1)), -i)
+        return (-(Fraction(sizes[i]) ** 2) * Fraction(variances[i]) / (y[i] * (y[i] + 1)), -i)
 
     heap = [entry(i) for i in range(len(sizes)) if y[i] < upper[i]]
     heapq.heapify(heap)
@@ -103,7 +103,8 @@ def test_erratum_1_is_common_with_zeros_and_absent_without() -> None:
         wrong += sum(y) <= k and variance(n, theta, y) > variance(n, theta, best) * (1 + 1e-12)
         positive = np.maximum(theta, 0.01)
         y = greedy_osa(n, positive.tolist(), k)
-        wrong_positive += sum(y) != k or variance(n, positive, y) > variance(n, positive, sp.allocate(n, positive, k)) * (1 + 1e-12)
+        least = variance(n, positive, sp.allocate(n, positive, k))
+        wrong_positive += sum(y) != k or variance(n, positive, y) > least * (1 + 1e-12)
     assert over > 200
     assert wrong > 10
     assert wrong_positive == 0

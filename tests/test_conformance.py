@@ -80,7 +80,7 @@ def test_undecided_is_exact_for_subsets(data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", ["real-vectors", "any-plan"])
 @given(data=st.data())
 def test_undecided_is_exact_for_listed_decisions(name: str, data: st.DataObject) -> None:
-    """Where rewards are generic, an arm is undecided iff some decision that changes it is optimal somewhere (vertices of regions)."""
+    """Where rewards are generic, an arm is undecided iff some decision that changes it is optimal somewhere."""
     problem = data.draw(CASES[name])
     middle = data.draw(vectors(problem))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
@@ -158,10 +158,7 @@ def test_rival_bounds_every_other_decision(name: str, data: st.DataObject) -> No
     worst = 0.0
     for other in all_decisions:
         difference = [
-            max(
-                problem.reward(_at(lower, i, e), other) - problem.reward(_at(lower, i, e), y)
-                for e in (lower[i], upper[i])
-            )
+            max(problem.reward(_at(lower, i, e), other) - problem.reward(_at(lower, i, e), y) for e in (lower[i], upper[i]))
             - (problem.reward(lower, other) - problem.reward(lower, y))
             for i in range(problem.m)
         ]

@@ -19,7 +19,9 @@ WORLDS = {
     "smallest-tree": (sp.SpanningTree(K5, sense="min"), sp.Beta(np.linspace(0.1, 0.9, 10), 4)),
     "sample-allocation": (sp.SampleAllocation([5, 5, 5, 8], 9), sp.Bernoulli([0.5, 0.5, 0.1, 0.02])),
     "bounded-allocation": (
-        sp.SampleAllocation([3, 1, 2], 12, lower=[2, 1, 1], upper=[5, 9, 9], arms=[sp.Arm("a", high=4), sp.Arm("b"), sp.Arm("c")]),
+        sp.SampleAllocation(
+            [3, 1, 2], 12, lower=[2, 1, 1], upper=[5, 9, 9], arms=[sp.Arm("a", high=4), sp.Arm("b"), sp.Arm("c")]
+        ),
         sp.Beta([0.5, 0.3, 0.7], [0.2, 1, 3]),
     ),
     "convex-plan": (sp.ResourcePlan(lambda y: 0.1 * y * y, [3, 4, 5], 4), sp.Beta([0.9, 0.35, 0.1], 2)),
@@ -73,8 +75,8 @@ def test_sequence_of_arms_is_the_same_at_every_length() -> None:
 
 
 def test_a_tie_that_needs_fractions_goes_through_the_exact_test() -> None:
-    """Both upper bounds are clipped at 1/4 for long and the sizes make gains equal as fractions: 6^2/(8*9) = 5^2/... never by luck."""
-    problem = sp.SampleAllocation([2, 1, 4], 9)
+    """While all upper bounds are clipped at 1/4, step 1 of size 1 and step 8 of size 6 gain the same: 1/2 = 36/72."""
+    problem = sp.SampleAllocation([1, 6, 1], 11)
     world = sp.Bernoulli([0.5, 0.5, 0.5])
     counts = []
     for compiled in (False, True):

@@ -119,7 +119,7 @@ class TestBernoulli:
             ([], "one an arm"),
             (0.5, "one an arm"),
             ([[0.5]], "one an arm"),
-            (["a"], "must be numbers"),
+            (["a"], "flat list of numbers"),
         ],
     )
     def test_refuses(self, p: object, message: str) -> None:
@@ -148,7 +148,7 @@ class TestBeta:
             ([0.0], 2, r"mean\[0\] = 0"),
             ([0.5], 0, r"concentration\[0\] = 0 must be a positive number"),
             ([0.5, 0.5], [1, -1], r"concentration\[1\] = -1"),
-            ([0.5, 0.5], [1, 1, 1], "concentration must be"),
+            ([0.5, 0.5], [1, 1, 1], "concentration has 3 entries but there are 2 arms"),
             ([0.5], np.inf, r"concentration\[0\] is not a finite number"),
             ([np.nan], 1, r"mean\[0\] is not a finite number"),
         ],
@@ -163,7 +163,7 @@ class TestGaussian:
         ("mean", "sd", "message"),
         [
             ([0, 1], [1, -1], r"sd\[1\] = -1 is not a standard deviation"),
-            ([0, 1], [1, 1, 1], "sd must be"),
+            ([0, 1], [1, 1, 1], "sd has 3 entries"),
             ([0, np.inf], 1, r"mean\[1\] is not a finite number"),
             ([0], np.nan, r"sd\[0\] is not a finite number"),
             ([], 1, "one an arm"),

@@ -189,6 +189,10 @@ def test_a_users_sampler_is_asked_for_what_is_needed_only() -> None:
     assert outcome.certified
     assert len(asked) == outcome.samples
     assert {n for _, n in asked} == {1}
+    asked.clear()
+    outcome = sp.explore(sp.BestArm(2), sampler, 0.1, batch=50)
+    assert sum(n for _, n in asked) == outcome.samples
+    assert len(asked) < outcome.samples / 10
 
 
 def test_a_broken_sampler_is_named() -> None:
@@ -198,11 +202,36 @@ def test_a_broken_sampler_is_named() -> None:
         sp.explore(sp.BestArm(2), lambda arm, n, rng: [5.0])
 
 
-def test_progress_is_called() -> None:
+@pytest.mark.parametrize("batch", [1, 100])
+def test_progress_is_called(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Progress] = []
-    sp.explore(sp.TopK(4, 2), sp.Bernoulli([0.6, 0.5, 0.5, 0.4]), budget=2000, batch=100, progress=seen.append)
-    assert [p.samples for p in seen] == list(range(100, 2001, 100))
+    monkeypatch.setattr("surepick.loop.REPORT", 0.0)
+    sp.explore(sp.TopK(4, 2), sp.Bernoulli([0.6, 0.5, 0.5, 0.4]), budget=4000, batch=batch, progress=seen.append)
+    samples = [p.samples for p in seen]
+    assert samples == sorted(samples)
+    assert samples[-1] == 4000
+    assert len(samples) > 4
     assert all(1 <= p.undecided <= 4 for p in seen)
+
+
+@pytest.mark.parametrize("batch", [1, 3, 700, 5000])
+def test_batches_take_the_same_values_of_every_arm(batch: int) -> None:
+    """However many are drawn at once, the s-th value of an arm is the same."""
+    seen: dict[int, list[float]] = {0: [], 1: []}
+
+    class Watched(sp.Bernoulli):
+        def sample(self, arm: int, n: int, rng: np.random.Generator) -> np.ndarray:
+            values = super().sample(arm, n, rng)
+            seen[arm].extend(values.tolist())
+            return values
+
+    ex = sp.explore(sp.BestArm(2), Watched([0.5, 0.5]), batch=batch, budget=9000)
+    rng = [sp.environments.stream(0, 0, i) for i in range(2)]
+    for i in (0, 1):
+        truth = (rng[i].random(10_000) < 0.5).astype(float)
+        assert seen[i] == truth[: len(seen[i])].tolist()
+        n = ex.counts[i]
+        assert ex.certificate.estimate[i] == pytest.approx(truth[:n].mean(), abs=1e-12)
 
 
 @pytest.mark.parametrize(

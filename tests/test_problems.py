@@ -35,7 +35,7 @@ from surepick.errors import InfeasibleError, ParameterError, ProblemError
         (lambda: sp.SampleAllocation([5, math.nan], 9), ProblemError, r"sizes\[1\]"),
         (lambda: sp.SampleAllocation([5, 5], 9, arms=["a"]), ProblemError, "2 sizes but 1 arms"),
         (lambda: sp.ResourcePlan(lambda y: y, [2, 2], 5), InfeasibleError, "caps add up to 4, below the required 5"),
-        (lambda: sp.ResourcePlan([[0, 1]], [1, 1], 1), ProblemError, "1 costs but 2 caps"),
+        (lambda: sp.ResourcePlan([[0, 1]], [1, 1], 1), ProblemError, "2 caps but 1 costs"),
         (lambda: sp.ResourcePlan([[0, 1], [0, 1, 2]], [1, 1], 1), ProblemError, "has 3 entries, but its cap is 1"),
         (lambda: sp.ResourcePlan(lambda y: math.nan, [1], 1), ProblemError, "not a finite number"),
         (lambda: sp.ResourcePlan(lambda y: y, [1, -1], 0), ProblemError, "caps"),

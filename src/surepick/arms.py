@@ -145,7 +145,8 @@ class ArmIndex:
             import difflib
 
             close = difflib.get_close_matches(arm, self._by_name, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; the first arms are {', '.join(map(repr, list(self._by_name)[:5]))}."
+            first = ", ".join(map(repr, list(self._by_name)[:5]))
+            hint = f"; did you mean {close[0]!r}?" if close else f"; the first arms are {first}."
             raise UnknownArmError(f"There is no arm called {arm!r}{hint} Nothing was recorded.")
         if isinstance(arm, (int, np.integer)) and not isinstance(arm, bool):
             if 0 <= arm < self._m:

@@ -117,8 +117,7 @@ class Variance(Estimator):
     def scale(self, arm: Arm) -> float:
         if not math.isfinite(arm.high - arm.low):
             raise ProblemError(
-                f"The variance of arm {arm.name!r} cannot be bounded because the arm is unbounded; "
-                "declare low and high for it."
+                f"The variance of arm {arm.name!r} cannot be bounded because the arm is unbounded; declare low and high for it."
             )
         return (arm.high - arm.low) ** 2
 

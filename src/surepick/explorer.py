@@ -111,7 +111,7 @@ class Explorer:
         if self.budget is not None:
             n = min(int(n), self.budget - self.samples)
         counts, minimum = self.counts, self.problem.parameter.minimum
-        first = np.repeat(np.arange(self.problem.m), np.maximum(minimum - counts, 0))[:n].tolist()
+        first: list[int] = np.repeat(np.arange(self.problem.m), np.maximum(minimum - counts, 0))[:n].tolist()
         if len(first) == n:
             return first
         planned = np.maximum(counts, minimum)
@@ -148,13 +148,11 @@ class Explorer:
 
     @property
     def undecided(self) -> Bools:
-        """C_t: the arms whose entry of the optimal decision varies over the box (all of them before every arm has an estimate)."""
+        """C_t: the arms whose entry of the optimal decision varies over the box; all, until every arm has an estimate."""
         if self._stopped is not None:
             return self._stopped.undecided
         if self._undecided is None:
-            self._undecided = (
-                self.problem._undecided(*self.box()) if self.started else np.ones(self.problem.m, dtype=np.bool_)
-            )
+            self._undecided = self.problem._undecided(*self.box()) if self.started else np.ones(self.problem.m, dtype=np.bool_)
         return self._undecided
 
     @property

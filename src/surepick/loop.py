@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from .arms import Bools, Floats
+from .arms import Floats
 from .certificate import Certificate, Outcome
 from .confidence import Paper
 from .engine import loops
@@ -23,6 +25,7 @@ Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Se
 
 CHUNK = 512  # values drawn ahead for one arm; they are the same whatever the chunk
 ROUNDS = 200_000  # rounds in compiled code between two looks at progress and Ctrl-C
+REPORT = 0.1  # seconds between two calls of a progress function
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def explore(
         Samples between two looks at the data.
     seed : int
     progress : callable, optional
-        Called now and then with a :class:`Progress`.
+        Called with a :class:`Progress` some ten times a second, and once at the end.
 
     Returns
     -------
@@ -75,9 +78,7 @@ def explore(
     >>> outcome.certified, outcome.decision
     (True, array([1, 1, 0, 0]))
     """
-    explorer = Explorer(
-        problem, delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget
-    )
+    explorer = Explorer(problem, delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget)
     drive(explorer, sampler, batch=batch, seed=seed, progress=progress)
     return outcome_of(explorer)
 
@@ -107,49 +108,70 @@ def drive(
             f"The environment has {sampler.m} arms but the problem has {explorer.problem.m}: give one truth an arm."
         )
     source = _Source(explorer, sampler, seed, run)
-    if compiled and batch == 1 and _has_kernel(explorer):
-        # The first observations of every arm, as ask() wants them, then compiled code for the rest.
-        while not explorer.started and not explorer.done:
-            source.take(explorer.ask(1)[0])
-        if not explorer.done:
-            _compiled(explorer, source, progress)
-        return
+    report = _Report(explorer, progress)
+    fast = compiled and batch == 1 and _has_kernel(explorer)
     while arms := explorer.ask(batch):
-        for arm in arms:
-            source.take(arm)
-        if progress is not None:
-            progress(Progress(explorer.samples, int(explorer.undecided.sum()), explorer))
+        if fast and explorer.started:
+            _compiled(explorer, source, report)
+            return
+        for arm, n in Counter(arms).items():
+            source.take(arm, n)
+        report()
+    report(last=True)
+
+
+class _Report:
+    """Calls the user's progress function, but not so often that it costs time."""
+
+    def __init__(self, explorer: Explorer, progress: Callable[[Progress], object] | None) -> None:
+        self.explorer, self.progress, self.last = explorer, progress, time.monotonic()
+
+    def __call__(self, last: bool = False) -> None:
+        if self.progress is None or not (last or time.monotonic() - self.last >= REPORT):
+            return
+        self.last = time.monotonic()
+        self.progress(Progress(self.explorer.samples, int(self.explorer.undecided.sum()), self.explorer))
 
 
 class _Source:
-    """Draws ahead from the sampler, arm by arm, and hands values over in their order."""
+    """Hands over every arm's values in their order. Environments are drawn from ahead; a user's function, which may be
+    a real experiment, is asked for what is needed and no more."""
 
     def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int) -> None:
         m = explorer.problem.m
         self.explorer = explorer
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
-        # A user's function may be a real experiment: never draw ahead of what is asked for.
         self.chunk = CHUNK if isinstance(sampler, Environment) else 1
         self.rngs = [stream(seed, run, i) for i in range(m)]
         self.buffer = np.empty((m, self.chunk))
         self.used = np.zeros(m, dtype=np.int64)
         self.filled = np.zeros(m, dtype=np.int64)
 
-    def refill(self, arm: int) -> None:
-        values = self.explorer.problem.arms[arm].check(self.draw(arm, self.chunk, self.rngs[arm]))
-        if len(values) != self.chunk:
+    def drawn(self, arm: int, n: int) -> Floats:
+        """The arm's next n values, checked."""
+        values = self.explorer.problem.arms[arm].check(self.draw(arm, n, self.rngs[arm]))
+        if len(values) != n:
             name = self.explorer.problem.arms[arm].name
-            raise ObservationError(f"The sampler gave {len(values)} values of arm {name!r} when asked for {self.chunk}.")
-        self.buffer[arm] = values
+            raise ObservationError(f"The sampler gave {len(values)} values of arm {name!r} when asked for {n}.")
+        return values
+
+    def refill(self, arm: int) -> None:
+        self.buffer[arm] = self.drawn(arm, self.chunk)
         self.used[arm], self.filled[arm] = 0, self.chunk
 
-    def take(self, arm: int) -> None:
-        """Tell the explorer the next value of an arm."""
-        if self.used[arm] >= self.filled[arm]:
+    def take(self, arm: int, n: int) -> None:
+        """Tell the explorer the next n values of an arm."""
+        ready = self.buffer[arm, self.used[arm] : min(self.used[arm] + n, self.filled[arm])]
+        self.used[arm] += len(ready)
+        n -= len(ready)
+        if 0 < n < self.chunk:
+            values = ready.copy()
             self.refill(arm)
-        p = self.used[arm]
-        self.used[arm] += 1
-        self.explorer.record.update(arm, self.buffer[arm, p : p + 1])
+            ready = np.concatenate((values, self.buffer[arm, :n]))
+            self.used[arm] = n
+        elif n:
+            ready = np.concatenate((ready, self.drawn(arm, n)))
+        self.explorer.record.update(arm, ready)
         self.explorer.forget()
 
 
@@ -157,16 +179,17 @@ def _has_kernel(explorer: Explorer) -> bool:
     return (
         type(explorer.confidence) is Paper
         and type(explorer.policy) in (COCI, Uniform)
-        and isinstance(explorer.record, Moments)
+        and type(explorer.record) is Moments  # a subclass may estimate something else
         and explorer.epsilon == 0
         and explorer.problem.kernel() is not None
     )
 
 
-def _compiled(explorer: Explorer, source: _Source, progress: Callable[[Progress], object] | None) -> None:
+def _compiled(explorer: Explorer, source: _Source, report: _Report) -> None:
     problem, record = explorer.problem, explorer.record
     kernel, loop = problem.kernel(), loops()
-    assert kernel is not None and isinstance(record, Moments)
+    assert kernel is not None
+    assert isinstance(record, Moments)
     # The allocation kernel starts from a nearby solution; any other kernel ignores these.
     lower, upper = explorer.box()
     warm_lower, warm_upper = _warm(problem, lower), _warm(problem, upper)
@@ -185,11 +208,10 @@ def _compiled(explorer: Explorer, source: _Source, progress: Callable[[Progress]
             arms = explorer.ask(1)
             if not arms:
                 break
-            source.take(arms[0])
+            source.take(arms[0], 1)
             warm_lower, warm_upper = _warm(problem, explorer.box()[0]), _warm(problem, explorer.box()[1])
-        elif what == loop.PAUSED and progress is not None:
-            undecided: Bools = explorer.undecided
-            progress(Progress(explorer.samples, int(undecided.sum()), explorer))
+        report()
+    report(last=True)
 
 
 def _warm(problem: Problem, theta: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

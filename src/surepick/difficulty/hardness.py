@@ -24,7 +24,8 @@ class Hardness:
     ----------
     radius : array
         Lambda_i: every parameter may be off by less than this, as a share of its arm's scale (high - low for means), and arm
-        i's entry of the optimal decision is still the same. Infinite for an arm that can never change; 0 if the optimum is not unique.
+        i's entry of the optimal decision is still the same. Infinite for an arm that can never change; 0, up to
+        rounding, if the optimum is not unique.
     H, H_uniform : float
         sum_i 1 / Lambda_i^2 and m / min_i Lambda_i^2.
     gap : array or None

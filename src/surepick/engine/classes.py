@@ -303,7 +303,7 @@ def plan_open(edges, starts, decision, require, at_least, out):
 
 @njit(cache=True, inline="always")
 def compare_steps(sizes, i, t, u, j, s, v):
-    """1 if step u of arm i at variance t is richer than step v of arm j at variance s, -1 if poorer, 0 if rounding cannot tell."""
+    """1 if step u of arm i at variance t is richer than step v of arm j at variance s, -1 if poorer, 0 if too close to tell."""
     x = sizes[i] * sizes[i] * t / (u * (u + 1.0))
     y = sizes[j] * sizes[j] * s / (v * (v + 1.0))
     if abs(x - y) > 1e-14 * max(x, y):
@@ -315,7 +315,7 @@ def compare_steps(sizes, i, t, u, j, s, v):
 
 @njit(cache=True)
 def poorest_held(sizes, theta, least, y, but):
-    """The arm whose last unit is the poorest, other than ``but``; -1 if nobody holds a spare one, -2 if rounding cannot tell."""
+    """The arm whose last unit is the poorest, other than ``but``; -1 if there is none, -2 if rounding cannot tell."""
     poor = -1
     for i in range(len(y)):
         if y[i] > least[i] and i != but:

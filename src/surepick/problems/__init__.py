@@ -14,8 +14,7 @@ from .subsets import Subsets
 from .top_k import TopK
 
 PROBLEMS: dict[str, type[Problem]] = {
-    cls.kind: cls
-    for cls in (BestArm, TopK, BestOfEach, SpanningTree, Subsets, SampleAllocation, ResourcePlan, Separable)
+    cls.kind: cls for cls in (BestArm, TopK, BestOfEach, SpanningTree, Subsets, SampleAllocation, ResourcePlan, Separable)
 }
 
 __all__ = [

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Floats, Ints
+from ..arms import Bools, Floats, Ints
 from ..errors import InfeasibleError, ParameterError, ProblemError
 
 NEAR = 1e-14  # relative distance below which two gains are compared exactly; their rounding errors stay below 1e-15
@@ -128,9 +128,7 @@ def weights(sizes: Floats, theta: Floats) -> Floats:
 def _threshold(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -> Ints:
     a = weights(sizes, theta)
     if a.min() < 1e-250:
-        raise ParameterError(
-            "The strata's n^2 * variance differ by more than a factor of 1e250; set the tiny variances to 0."
-        )
+        raise ParameterError("The strata's n^2 * variance differ by more than a factor of 1e250; set the tiny variances to 0.")
     low, high = lower.astype(np.float64), upper.astype(np.float64)
 
     def take(x: float) -> Floats:
@@ -224,7 +222,7 @@ def _limits(values: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
     return array.astype(np.int64)
 
 
-def _refuse(values: Floats | Ints, bad: np.ndarray, what: str, why: str, error: type[Exception]) -> None:  # type: ignore[type-arg]
+def _refuse(values: Floats | Ints, bad: Bools, what: str, why: str, error: type[Exception]) -> None:
     if bad.any():
         where = int(np.flatnonzero(bad)[0])
         raise error(f"{what}[{where}] = {values[where]} {why}.")

@@ -113,9 +113,7 @@ class Problem(ABC):
         except (TypeError, ValueError):
             raise ParameterError(f"{what} must be {self.m} numbers, not {values!r}.") from None
         if vector.shape != (self.m,):
-            raise ParameterError(
-                f"{what} has shape {vector.shape}, but the problem has {self.m} arms: give one number an arm."
-            )
+            raise ParameterError(f"{what} has shape {vector.shape}, but the problem has {self.m} arms: give one number an arm.")
         if np.isnan(vector).any():
             where = int(np.flatnonzero(np.isnan(vector))[0])
             raise ParameterError(f"{what} is NaN for arm {self.arms[where].name!r}; give a number for every arm.")

@@ -64,9 +64,7 @@ class BestOfEach(LinearProblem):
         if (sizes < k).any():
             g = int(np.flatnonzero(sizes < k)[0])
             where = f"Group {labels[g]!r} has" if len(labels) > 1 else "There are"
-            raise InfeasibleError(
-                f"{where} {sizes[g]} arms, so {k} of them cannot be picked: choose k of at most {sizes.min()}."
-            )
+            raise InfeasibleError(f"{where} {sizes[g]} arms, so {k} of them cannot be picked: choose k of at most {sizes.min()}.")
         # Arms of one group stand together, in the order of their index.
         self._members = np.argsort(self.group, kind="stable").astype(np.int64)
         self._starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)

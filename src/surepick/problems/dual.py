@@ -12,6 +12,7 @@ def least_bound(bound: Callable[[float], float], highest: float) -> tuple[float,
     best = (0.0, bound(0.0))
     if highest > 0.0:
         # The price matters by its order of magnitude, so search its square root.
-        found = minimize_scalar(lambda r: bound(r * r), bounds=(0.0, highest**0.5), method="bounded", options={"xatol": 1e-12 * highest**0.5})
+        most = highest**0.5
+        found = minimize_scalar(lambda r: bound(r * r), bounds=(0.0, most), method="bounded", options={"xatol": 1e-12 * most})
         best = min(best, (float(found.x) ** 2, float(found.fun)), key=lambda pair: pair[1])
     return best

@@ -101,4 +101,4 @@ def _possible(D: Floats, b: Floats, lower: Floats, upper: Floats, y: int, size: 
         bounds=[*zip(lower, upper, strict=True), (None, None)],
         method="highs",
     )
-    return found.status != 0 or -found.fun >= -1e-9 * size  # in doubt the row stays possible
+    return bool(found.status != 0 or -found.fun >= -1e-9 * size)  # in doubt the row stays possible

@@ -69,8 +69,6 @@ class ResourcePlan(Problem):
         m = _count(cost, caps, arms)
         made = make_arms(m if arms is None else arms, "site")
         super().__init__(made, make_estimator(parameter))
-        if len(made) != m:
-            raise ProblemError(f"There are {m} sites but {len(made)} arms: give one arm a site.")
         self.caps = _whole(caps, m, "caps")
         if isinstance(require, bool) or not isinstance(require, (int, np.integer)) or require < 0:
             raise ProblemError(f"require must be a whole number of at least 0, not {require!r}.")
@@ -94,7 +92,7 @@ class ResourcePlan(Problem):
         plans = math.prod(int(c) + 1 for c in self.caps) if m < 64 else LISTED + 1
         self.exact = plans <= LISTED
         if self.exact:
-            grid = np.indices(self.caps + 1).reshape(m, -1).T
+            grid = np.indices((self.caps + 1).tolist()).reshape(m, -1).T
             grid = grid[grid.sum(axis=1) >= self.require]
             self._plans: Floats = grid.astype(np.float64)
             self._plan_rewards: Floats = -self._costs[self._starts[:-1] + grid].sum(axis=1)
@@ -134,8 +132,9 @@ class ResourcePlan(Problem):
             return undecided_real(self._plans, self._plan_rewards, lower, upper)
         decision = self._solve((lower + upper) / 2).astype(np.float64)
         near = 1e-12 * float(np.abs(self._costs).max() + np.maximum(np.abs(lower), np.abs(upper)) @ self.caps)
+        edges = self._edges(lower, upper, decision)
         out = np.empty(self.m, dtype=np.bool_)
-        kernels().plan_open(self._edges(lower, upper, decision), self._starts, decision.astype(np.int64), self.require, -near, out)
+        kernels().plan_open(edges, self._starts, decision.astype(np.int64), self.require, -near, out)
         return out
 
     def _edges(self, lower: Floats, upper: Floats, decision: Floats) -> Floats:
@@ -178,12 +177,15 @@ class ResourcePlan(Problem):
 
 
 def _count(cost: object, caps: object, arms: Sequence[str] | Sequence[Arm] | None) -> int:
-    sizes = [len(x) for x in (cost, caps, arms) if isinstance(x, (Sequence, np.ndarray)) and np.ndim(caps) >= 0]
-    if not sizes:
+    lists = {
+        name: len(x) for name, x in (("caps", caps), ("costs", cost), ("arms", arms)) if isinstance(x, (Sequence, np.ndarray))
+    }
+    if not lists:
         raise ProblemError("Say how many sites there are: give caps, cost or arms as a list with one entry a site.")
-    if isinstance(caps, (Sequence, np.ndarray)) and isinstance(cost, (Sequence, np.ndarray)) and len(caps) != len(cost):
-        raise ProblemError(f"There are {len(cost)} costs but {len(caps)} caps: give one of each a site.")
-    m = len(caps) if isinstance(caps, (Sequence, np.ndarray)) else sizes[0]
+    if len(set(lists.values())) > 1:
+        counted = " but ".join(f"{n} {name}" for name, n in lists.items())
+        raise ProblemError(f"There are {counted}: give one of each a site.")
+    m = next(iter(lists.values()))
     if m == 0:
         raise ProblemError("There are no sites; give at least one.")
     return m

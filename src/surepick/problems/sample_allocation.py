@@ -95,9 +95,7 @@ class SampleAllocation(Problem):
             out |= less & self._beats(lower, at_upper - 1, upper, at_upper, best, wins=False)
         return out
 
-    def _beats(
-        self, theta: Floats, step: Ints, their_theta: Floats, their_step: Ints, two: Ints, wins: bool
-    ) -> Bools:
+    def _beats(self, theta: Floats, step: Ints, their_theta: Floats, their_step: Ints, two: Ints, wins: bool) -> Bools:
         """For every arm: its step beats (``wins``), or is beaten by, that of the first of ``two`` arms that is another."""
         arms = np.arange(self.m)
         other = np.full(self.m, two[0])

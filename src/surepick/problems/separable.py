@@ -77,7 +77,8 @@ class Separable(Problem):
         if not (table or bimonotone):
             raise ProblemError(
                 "An oracle of theta alone cannot certify a decision between the points it is asked at. Either declare "
-                "bimonotone=True if phi_i rises with theta_i and falls with the others, or give an oracle of tables with table=True."
+                "bimonotone=True if phi_i rises with theta_i and falls with the others, or give an oracle of tables "
+                "with table=True."
             )
         self.levels: list[Floats] = [np.asarray(v, dtype=np.float64) for v in levels]
         for arm, values in zip(made, self.levels, strict=True):

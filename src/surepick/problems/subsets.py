@@ -73,7 +73,8 @@ class Subsets(Problem):
         self._zero = np.zeros(len(D))
 
     def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
-        return self.decisions[leading(self._D, self._zero, theta)].copy()
+        row: np.ndarray[Any, Any] = self.decisions[leading(self._D, self._zero, theta)]
+        return row.copy()
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
         return (1.0 if self.sense == "max" else -1.0) * float(theta @ decision)

@@ -31,8 +31,6 @@ class TopK(BestOfEach):
 
     kind = "top-k"
 
-    def __init__(
-        self, arms: int | Sequence[str] | Sequence[Arm], k: int, *, parameter: str | Estimator = "mean"
-    ) -> None:
+    def __init__(self, arms: int | Sequence[str] | Sequence[Arm], k: int, *, parameter: str | Estimator = "mean") -> None:
         LinearProblem.__init__(self, make_arms(arms), make_estimator(parameter))
         self._partition([0] * self.m, k, ["all"])

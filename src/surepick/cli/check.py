@@ -1,0 +1,67 @@
+"""surepick check: what observations certify, and what to sample next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import AsJson, File, Plot, about, emit, plain, save_pictures, say, show_certificate, table
+
+
+def check(
+    file: File,
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA.csv", help="One row an observation, columns arm (or stratum) and value.", show_default=False
+        ),
+    ],
+    next_: Annotated[int, typer.Option("--next", metavar="N", help="How many samples to plan.")] = 100,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what observations certify, and what to sample next."""
+    from collections import Counter
+
+    from ..study import load, read_observations, read_table
+
+    spec = load(file)
+    explorer = spec.explorer()
+    for arm, values in enumerate(read_observations(read_table(data), spec.problem)):
+        explorer.tell(arm, values)
+    certificate = explorer.certificate()
+    names = spec.problem.names
+    plan = {names[arm]: n for arm, n in Counter(explorer.ask(next_)).most_common()}
+    total: float | None = None
+    if explorer.started and not certificate.certified:
+        from .watch import estimate_total
+
+        total = estimate_total(explorer)
+    left = None if total is None else max(total - explorer.samples, 0.0)
+    pictures = save_pictures(certificate, plot, spec.title, spec.problem.parameter.name) if plot is not None else []
+    if as_json:
+        emit(
+            {
+                "file": str(file),
+                "data": str(data),
+                "title": spec.title,
+                "problem": spec.problem.kind,
+                "certificate": certificate.to_dict(),
+                "next": plan,
+                "expected_left": plain(left),
+                "pictures": pictures,
+            }
+        )
+        return
+    show_certificate(certificate, spec.title)
+    if plan:
+        say(f"Sample next ({sum(plan.values()):,} samples):")
+        table(["arm", "samples"], [(name, f"{n:,}") for name, n in plan.items()])
+    elif not certificate.certified:
+        say(f"The budget of {spec.budget:,} samples is spent; raise it in {file} to go on.")
+    if left is not None:
+        say(f"If the estimates are right, about {about(left)} more samples are needed." if left else "It is a close call.")
+    for picture in pictures:
+        say(f"Saved {picture}")

@@ -1,0 +1,90 @@
+"""surepick hardness: how many samples a study needs if its truth is known."""
+
+from __future__ import annotations
+
+import math
+
+from .talk import ROWS, AsJson, File, about, emit, number, plain, plain_list, say, table
+
+TIE = 1e-12  # a radius below this, as a share of an arm's range, is rounding: two decisions are equally good
+
+
+def hardness(file: File, as_json: AsJson = False) -> None:
+    """Say how many samples a study with a known truth takes.
+
+    The truth comes from the [simulate] table, from theta = [...], or from the columns of the CSV table of arms.
+    """
+    from ..difficulty import hardness as measure
+    from ..errors import ParameterError, StudyError
+    from ..study import load
+
+    spec = load(file)
+    theta = spec.theta()
+    try:
+        result = measure(spec.problem, theta)
+    except ParameterError as error:
+        raise StudyError(f"{file}, key theta: {error}") from None
+    decision = spec.problem.solve(theta)
+    tie = not result.radius.min() > TIE
+    policies = {
+        name: {
+            "expected": math.inf if tie else result.expected(spec.delta, policy=name),
+            "upper_bound": math.inf if tie else result.upper_bound(spec.delta, policy=name),
+        }
+        for name in ("coci", "uniform")
+    }
+    if as_json:
+        emit(
+            {
+                "file": str(file),
+                "title": spec.title,
+                "problem": spec.problem.kind,
+                "delta": spec.delta,
+                "arms": spec.problem.names,
+                "theta": plain_list(theta),
+                "decision": decision.tolist(),
+                "radius": plain_list(result.radius),
+                "gap": None if result.gap is None else plain_list(result.gap),
+                "width": result.width,
+                "H": plain(result.H),
+                "H_uniform": plain(result.H_uniform),
+                "H_gap": plain(result.H_gap),
+                "samples": {name: {key: plain(x) for key, x in row.items()} for name, row in policies.items()},
+            }
+        )
+        return
+    if spec.title:
+        say(spec.title, "bold")
+    gaps = [] if result.gap is None else ["gap Δ"]
+    order = result.radius.argsort(kind="stable")[:ROWS]
+    table(
+        ["arm", spec.problem.parameter.name, "decision", "radius Λ", *gaps],
+        [
+            (
+                spec.problem.names[i],
+                number(theta[i]),
+                f"{decision[i]:g}",
+                _size(result.radius[i]),
+                *([] if result.gap is None else [_size(result.gap[i])]),
+            )
+            for i in order
+        ],
+    )
+    if len(order) < spec.problem.m:
+        say(f"{spec.problem.m - len(order):,} easier arms are not shown; --json has them all.")
+    say(f"H = {about(result.H)}, H for uniform sampling = {about(result.H_uniform)}" + _linear(result.H_gap, result.width))
+    sure = f"{100 * (1 - spec.delta):.10g} %"
+    table(
+        ["policy", "expected samples", f"at most, with {sure} probability"],
+        [(name, about(row["expected"]), about(row["upper_bound"])) for name, row in policies.items()],
+    )
+    if tie:
+        say("The best decision is not unique: no number of samples tells the best ones apart. Set epsilon or a budget.", "yellow")
+
+
+def _size(x: float) -> str:
+    return "never changes" if x == float("inf") else number(x)
+
+
+def _linear(H_gap: float | None, width: int | None) -> str:
+    return ("" if H_gap is None else f", H by gaps = {about(H_gap)}") + ("" if width is None else f", width = {width}")

@@ -1,0 +1,67 @@
+"""surepick run: explore a simulated truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import AsJson, File, Plot, emit, save_pictures, say, show_certificate
+
+
+def run(
+    file: File,
+    delta: Annotated[float | None, typer.Option(help="Probability of a wrong decision.", show_default=False)] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Stop when within this of the best.", show_default=False)] = None,
+    budget: Annotated[int | None, typer.Option(help="Samples at most.", show_default=False)] = None,
+    policy: Annotated[str | None, typer.Option(help="coci or uniform.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", show_default=False)] = None,
+    batch: Annotated[int, typer.Option(help="Samples between two looks at the data.")] = 1,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> None:
+    """Explore a simulated truth until the decision is certified.
+
+    The truth is FILE's [simulate] table. Options replace the study's own settings.
+    Ctrl-C stops and prints what is known so far (exit code 130).
+    """
+    from ..errors import StudyError
+    from ..study import load
+
+    spec = load(file).replace(delta=delta, epsilon=epsilon, budget=budget, policy=policy, seed=seed)
+    if spec.environment is None:
+        raise StudyError(
+            f"{file}, key simulate: there is no truth to draw from. Add a [simulate] table to try the study out, or, if you have "
+            f"observations of your own, use `surepick check {file} DATA.csv`."
+        )
+    if plot is not None:
+        plot.mkdir(parents=True, exist_ok=True)  # better now than after a long run
+    from .watch import explore
+
+    explorer = spec.explorer()
+    finished = explore(explorer, spec.environment, seed=spec.seed, batch=batch)
+    certificate = explorer.certificate()
+    pictures: list[str] = []
+    if plot is not None:
+        pictures = save_pictures(certificate, Path(plot), spec.title, spec.problem.parameter.name)
+    if as_json:
+        emit(
+            {
+                "file": str(file),
+                "title": spec.title,
+                "problem": spec.problem.kind,
+                "seed": spec.seed,
+                "interrupted": not finished,
+                "certificate": certificate.to_dict(),
+                "pictures": pictures,
+            }
+        )
+    else:
+        show_certificate(certificate, spec.title)
+        for picture in pictures:
+            say(f"Saved {picture}")
+        if not finished:
+            say("Stopped by Ctrl-C.")
+    if not finished:
+        raise typer.Exit(130)

@@ -1,0 +1,131 @@
+"""Prints results and errors: for people, or as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..certificate import Certificate
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A study file (TOML).", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FOLDER", help="Save intervals.png and samples.png there.", show_default=False)
+]
+
+ROWS = 60  # arms that a table shows
+PLAIN = 110  # columns when the output is not a terminal
+
+
+def console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    return Console(stderr=stderr, highlight=False, markup=False, width=None if terminal else PLAIN)
+
+
+def say(text: str = "", style: str | None = None) -> None:
+    console().print(text, style=style, soft_wrap=True)
+
+
+def emit(payload: dict[str, Any]) -> None:
+    """JSON to standard output; what is unknown or infinite must have become None before."""
+    print(json.dumps(payload, indent=2, allow_nan=False))
+
+
+def fail(kind: str, message: str, as_json: bool) -> int:
+    """One sentence in red on standard error, or {"error": ...} on standard output; returns the exit code."""
+    if as_json:
+        emit({"error": {"type": kind, "message": message}})
+    else:
+        console(stderr=True).print(message, style="red", soft_wrap=True)
+    return 2
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, styles: Sequence[str | None] | None = None) -> None:
+    """A table whose first column is text and whose others are numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for j, column in enumerate(columns):
+        grid.add_column(column, justify="left" if j == 0 else "right", overflow="fold", no_wrap=j > 0)
+    for i, row in enumerate(rows):
+        grid.add_row(*(Text(cell) for cell in row), style=styles[i] if styles else None)
+    console().print(grid)
+
+
+def number(x: float | None) -> str:
+    if x is None or math.isnan(x):
+        return "–"
+    return f"{x:.4g}"
+
+
+def about(x: float) -> str:
+    """A rough figure: two digits that count."""
+    if not math.isfinite(x):
+        return "∞"
+    x = float(f"{x:.2g}")
+    return f"{x:,.0f}" if x >= 10 else f"{x:g}"
+
+
+def plain(x: float | None) -> float | None:
+    return x if x is not None and math.isfinite(x) else None
+
+
+def plain_list(values: Iterable[float]) -> list[float | None]:
+    return [plain(float(x)) for x in values]
+
+
+def show_certificate(certificate: Certificate, title: str = "") -> None:
+    """The statement, the decision in words if it is a choice of arms, and a row an arm."""
+    import numpy as np
+
+    if title:
+        say(title, "bold")
+    say(str(certificate), "bold green" if certificate.certified else "bold yellow")
+    decision, names = certificate.decision, certificate.names
+    chosen = [names[i] for i in np.flatnonzero(decision)]
+    if set(decision.tolist()) <= {0, 1} and len(chosen) <= 20:
+        say(f"Decision: {', '.join(chosen) or 'none'}")
+    # Of very many arms, show those that matter.
+    matters = np.lexsort((decision == 0, ~certificate.undecided))[:ROWS]
+    shown = np.sort(matters)
+    table(
+        ["arm", "samples", "estimate", "lower", "upper", "decision", ""],
+        [
+            (
+                names[i],
+                f"{certificate.counts[i]:,}",
+                number(float(certificate.estimate[i])),
+                number(float(certificate.lower[i])),
+                number(float(certificate.upper[i])),
+                f"{decision[i]:g}",
+                "undecided" if certificate.undecided[i] else "",
+            )
+            for i in shown
+        ],
+        styles=["yellow" if certificate.undecided[i] else "bold" if decision[i] else None for i in shown],
+    )
+    if len(shown) < len(names):
+        say(f"{len(names) - len(shown):,} more arms are not shown; --json has them all.")
+
+
+def save_pictures(certificate: Certificate, folder: Path, title: str, parameter: str) -> list[str]:
+    from ..lab import intervals, samples, save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return [
+        str(save(intervals(certificate, title=title, parameter=parameter), folder / "intervals.png")),
+        str(save(samples(certificate, title=title), folder / "samples.png")),
+    ]

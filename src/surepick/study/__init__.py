@@ -1,0 +1,62 @@
+"""Studies: one TOML format for the command line, for Python and for servers.
+
+A study file says what is sampled, what is to be decided and how sure the decision must be::
+
+    title = "Which three posters?"
+    delta = 0.05                        # may be wrong with this probability          (default 0.05)
+    epsilon = 0.0                       # stop when within this of the best           (default 0)
+    relative = false                    # epsilon is a share of the best reward       (default false)
+    budget = 100000                     # samples at most                             (default: no limit)
+    policy = "coci"                     # or "uniform"
+    confidence = "auto"                 # or "paper"
+    seed = 0                            # of the simulation
+    arms = ["red", "blue", "green"]     # names, or [[arms]] tables, or "strata.csv"
+
+    [problem]
+    kind = "top-k"
+    k = 2
+
+    [simulate]                          # optional: the truth to draw from
+    kind = "bernoulli"
+    p = [0.7, 0.5, 0.4]
+
+An arm's table has ``name``, ``min`` and ``max`` (or ``low`` and ``high``; 0 and 1 by default), ``kind`` and ``scale`` as
+:class:`surepick.Arm`. A CSV table has one row an arm and these columns, in any order and any case: ``stratum`` (or ``arm``,
+``name``, ``site``), ``min``, ``max``, ``kind``, ``scale``; other columns serve the problem and the simulation, and what
+nobody needs is ignored. Paths are relative to the study file.
+
+================== ================================================================= ===========================
+problem.kind       its keys (those in brackets may be left out)                      columns that can replace keys
+================== ================================================================= ===========================
+best-arm           [parameter]
+top-k              k, [parameter]
+best-of-each       groups, [k, parameter]                                            group
+spanning-tree      edges, [sense, parameter]; arms may be left out                   u and v
+subsets            decisions, [sense, parameter]
+sample-allocation  budget (interviews), sizes, [lower, upper]                        N, lower, upper
+resource-plan      require, caps, cost, [parameter]                                  cap, cost and exponent
+================== ================================================================= ===========================
+
+``parameter`` is "mean" or "variance", ``sense`` "max" or "min". ``cost`` is a list of tables, one a site with the costs at
+0, 1, ..., cap, or a formula ``{kind = "power", factor = 0.1, exponent = 2}`` for factor * y ** exponent, where factor and
+exponent are a number or one a site (columns ``cost`` and ``exponent``).
+
+================== ================================================================= ===========================
+simulate.kind      its keys                                                          columns
+================== ================================================================= ===========================
+bernoulli          p                                                                 mean
+beta               mean, concentration                                               mean
+gaussian           mean, sd                                                          mean, S
+replay             file: a CSV table with columns arm (or stratum) and value
+voter-model        groups, edges, innate, [stubbornness], person by person
+voter-model        [sizes, share, ties, homophily, stubbornness, seed], random       N
+================== ================================================================= ===========================
+"""
+
+from __future__ import annotations
+
+from .observations import read_observations
+from .spec import StudySpec, load, table_variances
+from .tables import Table, read_table
+
+__all__ = ["StudySpec", "Table", "load", "read_observations", "read_table", "table_variances"]

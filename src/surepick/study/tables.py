@@ -1,0 +1,148 @@
+"""CSV tables of arms, strata and observations, read so that every complaint can name the file, the line and the column.
+
+The first row names the columns, in any order and any case. Cells are separated by commas, or by semicolons or tabs if the
+header has no comma. Numbers have a decimal point. Empty lines and columns that nobody asks for are ignored.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from ..errors import StudyError
+
+# What a column may be called, the first name being the one that messages use.
+ALIASES = {
+    "stratum": ("stratum", "arm", "name", "site"),
+    "N": ("n", "size"),
+    "S": ("s", "sd"),
+    "variance": ("variance", "var"),
+    "mean": ("mean",),
+    "min": ("min", "low"),
+    "max": ("max", "high"),
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The cells of a CSV file as texts, each with its line."""
+
+    path: Path
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def find(self, column: str) -> int | None:
+        """The position of a column under any of its names, or None; two that mean the same are refused."""
+        names = ALIASES.get(column, (column.casefold(),))
+        found = [j for j, title in enumerate(self.header) if title.casefold() in names]
+        if len(found) > 1:
+            both = " and ".join(repr(self.header[j]) for j in found)
+            raise StudyError(f"{self.path}, line 1: the columns {both} mean the same; rename or delete all but one.")
+        return found[0] if found else None
+
+    def has(self, column: str) -> bool:
+        return self.find(column) is not None
+
+    def texts(self, column: str, why: str = "", *, empty: bool = False) -> list[str]:
+        """The cells of a column, none of them empty unless that is allowed; ``why`` says what they are needed for."""
+        j = self.find(column)
+        if j is None:
+            names = ALIASES.get(column, (column,))
+            other = f" (or {', '.join(repr(n) for n in names[1:])})" if len(names) > 1 else ""
+            raise StudyError(
+                f"{self.path}, line 1: there is no column {column!r}{other}{why and ', ' + why}: add it. "
+                f"The columns are {', '.join(map(repr, self.header))}."
+            )
+        cells = [row[j] for row in self.rows]
+        if not empty and "" in cells:
+            self.fail(cells.index(""), column, "the cell is empty; fill it in, or delete the row")
+        return cells
+
+    def numbers(self, column: str, why: str = "") -> list[float]:
+        return [self.number(i, column, cell) for i, cell in enumerate(self.texts(column, why))]
+
+    def sizes(self, column: str, why: str = "") -> list[float]:
+        """Positive numbers."""
+        out = self.numbers(column, why)
+        for i, x in enumerate(out):
+            if x <= 0:
+                self.fail(i, column, f"{x!r} is not a positive number; leave out what is empty")
+        return out
+
+    def wholes(self, column: str, why: str = "") -> list[int]:
+        """Whole numbers; 12 and 12.0 are both twelve."""
+        out = []
+        for i, x in enumerate(self.numbers(column, why)):
+            if x != math.floor(x):
+                self.fail(i, column, f"{x!r} is not a whole number")
+            out.append(int(x))
+        return out
+
+    def number(self, row: int, column: str, cell: str) -> float:
+        try:
+            x = float(cell)
+        except ValueError:
+            hint = "; write decimals with a point" if "," in cell else ""
+            self.fail(row, column, f"{cell!r} is not a number{hint}")
+        # float() also takes 1_000, which no spreadsheet writes, and nan, which is no value
+        if "_" in cell or not math.isfinite(x):
+            self.fail(row, column, f"{cell!r} is not a finite number; delete the row if the value is missing")
+        return x
+
+    def fail(self, row: int, column: str, what: str) -> NoReturn:
+        j = self.find(column)
+        title = column if j is None else self.header[j]
+        raise StudyError(f"{self.path}, line {self.lines[row]}, column {title!r}: {what}.")
+
+
+def read_table(path: str | Path) -> Table:
+    """Read a CSV file with a header."""
+    path = Path(path)
+    text = read_text(path)
+    first = text.split("\n", 1)[0]
+    delimiter = "," if "," in first else ";" if ";" in first else "\t" if "\t" in first else ","
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        for raw in reader:
+            cells = [cell.strip() for cell in raw]
+            if not header:
+                header = cells
+            elif any(cells):
+                if len(cells) != len(header):
+                    raise StudyError(
+                        f"{path}, line {reader.line_num}: {len(cells)} cells, but the header has {len(header)} columns; "
+                        "put texts with a separator in them in double quotes."
+                    )
+                rows.append(cells)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise StudyError(f"{path}, line {reader.line_num}: not a CSV table ({error}).") from None
+    if not any(header):
+        raise StudyError(f"{path}, line 1: the table has no header; name the columns in the first line.")
+    if not rows:
+        raise StudyError(f"{path}: the table has a header but no rows; add one row an arm or an observation.")
+    return Table(path, header, rows, lines)
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, or a sentence about why it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")  # spreadsheets put a byte-order mark in front
+    except FileNotFoundError:
+        raise StudyError(f"{path}: there is no such file; check the path.") from None
+    except IsADirectoryError:
+        raise StudyError(f"{path}: this is a folder; give a file.") from None
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{path}: byte {error.start} is not UTF-8 text; save the file as UTF-8.") from None
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be read ({error.strerror}).") from None

@@ -1,0 +1,99 @@
+"""surepick allocate."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import surepick as sp
+from surepick.cli import main
+
+STRATA = "stratum,N,S\nnorth,100,2\nsouth,300,1.5\nwest,4,9\n"
+
+
+@pytest.fixture
+def cli(capsys):
+    """Runs a command in this process; returns its exit code, standard output and standard error."""
+
+    def call(*args: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(a) for a in args])
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def ask(cli):
+    """A command with --json that works: its answer."""
+
+    def call(*args: object) -> dict:
+        code, out, err = cli(*args, "--json")
+        assert (code, err) == (0, ""), out
+        return json.loads(out)
+
+    return call
+
+
+@pytest.fixture
+def strata(tmp_path):
+    path = tmp_path / "strata.csv"
+    path.write_text(STRATA)
+    return path
+
+
+def test_allocate(ask, cli, strata, tmp_path):
+    answer = ask("allocate", strata, "--budget", 50, "--out", tmp_path / "out.csv")
+    best = sp.allocate([100, 300, 4], [4, 2.25, 81], 50)
+    assert answer["interviews"] == best.tolist()
+    weights = np.array([100, 300, 4]) / 404
+    assert answer["standard_error"] == pytest.approx(np.sqrt((weights**2 * [4, 2.25, 81] / best).sum()))
+    assert answer["standard_error"] >= answer["standard_error_neyman"]
+    assert sum(answer["neyman"]) == pytest.approx(50)
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
+    assert [int(row["interviews"]) for row in rows] == best.tolist()
+    assert [row["stratum"] for row in rows] == ["north", "south", "west"]
+    out = cli("allocate", strata, "--budget", 50)[1]
+    assert "Standard error" in out
+    assert "west" in out
+
+
+def test_allocate_with_bounds(ask, strata):
+    answer = ask("allocate", strata, "--budget", 50, "--cap-at-size", "--lower", 3)
+    assert answer["interviews"] == sp.allocate([100, 300, 4], [4, 2.25, 81], 50, lower=3, upper=[100, 300, 4]).tolist()
+    assert answer["finite_population"]
+    assert ask("allocate", strata, "--budget", 50, "--upper", 20)["interviews"] == [20, 20, 10]
+    census = ask("allocate", strata, "--budget", 1000, "--cap-at-size")
+    assert census["interviews"] == [100, 300, 4]
+    assert census["standard_error"] == 0
+
+
+def test_allocate_by_another_column_and_without_spread(ask, strata):
+    strata.write_text("arm,size,S1,S2\na,10,1,0\nb,20,3,0\n")
+    assert ask("allocate", strata, "--budget", 10, "--s-column", "S1")["S"] == [1, 3]
+    flat = ask("allocate", strata, "--budget", 10, "--s-column", "s2")
+    assert flat["neyman"] == [None, None]
+    assert flat["standard_error"] == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "words"),
+    [
+        (STRATA, ["--budget", 2], ["strata.csv", "number of strata, 3"]),
+        (STRATA, ["--budget", 50, "--lower", 5, "--cap-at-size"], ["strata.csv", "line 4", "column 'N'"]),
+        (STRATA, ["--budget", 50, "--upper", 5, "--cap-at-size"], ["only one"]),
+        (STRATA.replace("S\n", "S1\n"), ["--budget", 50], ["strata.csv", "--s-column", "S1"]),
+        (STRATA.replace("1.5", "-1.5"), ["--budget", 50], ["strata.csv", "line 3", "column 'S'", "negative"]),
+        (STRATA.replace("300", "nan"), ["--budget", 50], ["strata.csv", "line 3", "column 'N'"]),
+        (STRATA.replace("300", "0"), ["--budget", 50], ["strata.csv", "line 3", "column 'N'", "positive"]),
+    ],
+)
+def test_allocate_refuses(cli, strata, table, options, words):
+    strata.write_text(table)
+    code, out, err = cli("allocate", strata, *options)
+    assert (code, out) == (2, "")
+    assert all(word in err for word in words), err
