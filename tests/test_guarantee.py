@@ -1,7 +1,7 @@
 """The promise itself: at most a share delta of the runs ends in a wrong decision; and the test would notice if not.
 
 2,000 runs with fixed seeds a class. With error probability exactly delta = 0.05 more than 149 errors have probability below
-1e-6, so that is the threshold. The paper's radius is some 8 standard deviations wide at t = 10^4, sqrt(2 ln(4 t^3 / delta)), and an
+1e-6, so that is the threshold. The paper's radius is sqrt(2 ln(4 t^3 / delta)) standard deviations wide, 8 at t = 10^4. An
 error needs two arms to miss together: a difference off by z = 2 f sqrt(ln(4 t^3 / delta)) of its standard deviations if the
 radius is multiplied by f. Half the radius (z = 5.7) is still safe. At a tenth (z about 1) theory says that the guarantee breaks
 for means whatever the class; a variance p(1-p) is estimated with |1 - 2p| times the deviation of the mean, half or less

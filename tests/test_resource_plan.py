@@ -19,18 +19,14 @@ def root_cost(y: int) -> float:
 
 
 def test_concave_cost_is_not_bimonotone() -> None:
-    """Erratum 2: raising theta_1 from .30 to .95 raises y_2 as well. The requirement is tight in both optima of Σy = 5."""
-    caps = [2, 3, 4]
-    decisions = [
-        (a, b, c) for a in range(3) for b in range(4) for c in range(5) if a + b + c == 5
-    ]  # the paper's tight constraint
+    """Erratum 2: raising theta_1 from .30 to .95 raises y_2 as well.
 
-    def best(theta: list[float]) -> tuple[int, ...]:
-        return max(decisions, key=lambda y: sum(t * n - root_cost(n) for t, n in zip(theta, y, strict=True)))
-
-    assert best([0.30, 0.75, 0.70]) == (0, 1, 4)
-    assert best([0.95, 0.75, 0.70]) == (2, 3, 0)
-    plan = sp.ResourcePlan(root_cost, caps, 5)
+    The paper's lemma has the requirement tight for all theta; a unit price of 1 sees to that and changes nothing among plans
+    of 5 units.
+    """
+    plan = sp.ResourcePlan(lambda y: root_cost(y) + y, [2, 3, 4], 5)
+    assert plan.solve([0.30, 0.75, 0.70]).tolist() == [0, 1, 4]
+    assert plan.solve([0.95, 0.75, 0.70]).tolist() == [2, 3, 0]
     assert not plan.convex
     assert not plan.bimonotone
 

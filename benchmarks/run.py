@@ -1,0 +1,48 @@
+"""Run the benchmarks and print one table; ``--write README.md`` also puts it there, between the benchmark marks.
+
+A sort is np.sort of as many random floats as the problem has arms, timed in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import allocation
+import asking
+import numpy as np
+import sampling
+import undecided
+from rich.progress import track
+
+PARTS = (allocation, undecided, asking, sampling)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, metavar="FILE", help="put the table into this Markdown file")
+    options = parser.parse_args()
+    rows = [row for part in track(PARTS, "benchmarks") for row in part.rows()]
+    lines = ["| measured | figure | target |", "|---|---|---|"]
+    lines += [f"| {row.what} | {row.figure} | {row.target}{'' if row.met else ' **missed**'} |" for row in rows]
+    version = ".".join(map(str, sys.version_info[:2]))
+    table = "\n".join(lines) + f"\n\nOne run on one machine, Python {version}, NumPy {np.__version__}; `make bench` repeats it.\n"
+    print(table)
+    if options.write:
+        text = options.write.read_text(encoding="utf-8")
+        new, found = re.subn(
+            r"(<!-- benchmarks -->\n).*?(<!-- /benchmarks -->)",
+            lambda m: m[1] + "\n" + table + "\n" + m[2],
+            text,
+            flags=re.DOTALL,
+        )
+        if not found:
+            sys.exit(f"{options.write} has no benchmark marks")
+        options.write.write_text(new, encoding="utf-8")
+    return 0 if all(row.met for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
