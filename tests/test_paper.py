@@ -55,6 +55,9 @@ def random_instance(name: str, rng: np.random.Generator) -> tuple[sp.Problem, sp
         return sp.Subsets(m, sorted(rows)), sp.Beta(mean, 3)
     if name == "sample-allocation":
         return sp.SampleAllocation(rng.integers(1, 4, m), m + 2), sp.Bernoulli(mean)
+    if name == "separable":  # the same as top-1, by the user's own hand
+        pick = lambda theta: np.eye(len(theta), dtype=int)[int(np.argmax(theta))]
+        return sp.Separable(lambda t, y: t * y, [[0, 1]] * m, pick, bimonotone=True), sp.Beta(mean, 3)
     if name == "convex-plan":
         return sp.ResourcePlan(lambda y: 0.2 * y * y, [2] * m, m), sp.Beta(mean, 3)
     return sp.ResourcePlan(lambda y: 0.6 * y**0.5, [2, 2, 2], 3), sp.Beta(rng.random(3), 3)
@@ -62,7 +65,17 @@ def random_instance(name: str, rng: np.random.Generator) -> tuple[sp.Problem, sp
 
 @pytest.mark.parametrize(
     "name",
-    ["best-arm", "top-k", "best-of-each", "spanning-tree", "subsets", "sample-allocation", "convex-plan", "concave-plan"],
+    [
+        "best-arm",
+        "top-k",
+        "best-of-each",
+        "spanning-tree",
+        "subsets",
+        "sample-allocation",
+        "convex-plan",
+        "concave-plan",
+        "separable",
+    ],
 )
 def test_theorem_1_on_random_instances(name: str) -> None:
     """Every run ends with the optimum, within the theorem's number of samples (delta = 0.001: no failure in a few runs)."""
@@ -75,7 +88,8 @@ def test_theorem_1_on_random_instances(name: str) -> None:
         if hard.H > (3000 if problem.kernel() is not None else 250):
             continue
         outcome = sp.explore(problem, world, 0.001, seed=done)
-        assert outcome.decision.tolist() == list(brute_solve(problem, truth)[0])
+        best = problem.solve(truth).tolist() if name == "separable" else list(brute_solve(problem, truth)[0])
+        assert outcome.decision.tolist() == best
         assert outcome.samples <= hard.upper_bound(0.001)
         done += 1
 

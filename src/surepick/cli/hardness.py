@@ -6,8 +6,6 @@ import math
 
 from .talk import ROWS, AsJson, File, about, emit, number, plain, plain_list, say, table
 
-TIE = 1e-12  # a radius below this, as a share of an arm's range, is rounding: two decisions are equally good
-
 
 def hardness(file: File, as_json: AsJson = False) -> None:
     """Say how many samples a study with a known truth takes.
@@ -25,11 +23,11 @@ def hardness(file: File, as_json: AsJson = False) -> None:
     except ParameterError as error:
         raise StudyError(f"{file}, key theta: {error}") from None
     decision = spec.problem.solve(theta)
-    tie = not result.radius.min() > TIE
+    tie = result.radius.min() == 0
     policies = {
         name: {
-            "expected": math.inf if tie else result.expected(spec.delta, policy=name),
-            "upper_bound": math.inf if tie else result.upper_bound(spec.delta, policy=name),
+            "expected": result.expected(spec.delta, policy=name),
+            "upper_bound": result.upper_bound(spec.delta, policy=name),
         }
         for name in ("coci", "uniform")
     }
@@ -72,11 +70,11 @@ def hardness(file: File, as_json: AsJson = False) -> None:
     )
     if len(order) < spec.problem.m:
         say(f"{spec.problem.m - len(order):,} easier arms are not shown; --json has them all.")
-    say(f"H = {about(result.H)}, H for uniform sampling = {about(result.H_uniform)}" + _linear(result.H_gap, result.width))
+    say(f"H = {_figure(result.H)}, H for uniform sampling = {_figure(result.H_uniform)}" + _linear(result.H_gap, result.width))
     sure = f"{100 * (1 - spec.delta):.10g} %"
     table(
         ["policy", "expected samples", f"at most, with {sure} probability"],
-        [(name, about(row["expected"]), about(row["upper_bound"])) for name, row in policies.items()],
+        [(name, about(row["expected"]), _figure(row["upper_bound"])) for name, row in policies.items()],
     )
     if tie:
         say("The best decision is not unique: no number of samples tells the best ones apart. Set epsilon or a budget.", "yellow")
@@ -86,5 +84,10 @@ def _size(x: float) -> str:
     return "never changes" if x == float("inf") else number(x)
 
 
+def _figure(x: float) -> str:
+    """An exact measure, unlike an expectation, which is rough."""
+    return "∞" if math.isinf(x) or x > 1e18 else f"{x:,.1f}" if x < 1e5 else f"{x:,.0f}"
+
+
 def _linear(H_gap: float | None, width: int | None) -> str:
-    return ("" if H_gap is None else f", H by gaps = {about(H_gap)}") + ("" if width is None else f", width = {width}")
+    return ("" if H_gap is None else f", H by gaps = {_figure(H_gap)}") + ("" if width is None else f", width = {width}")

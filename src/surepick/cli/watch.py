@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import sys
 import time
@@ -21,7 +20,6 @@ from .talk import about, console
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-FOREVER = 1e18  # samples; only two decisions that are equally good take so many
 PATIENCE = 0.5  # seconds that one estimate of what is left may take
 
 
@@ -122,8 +120,6 @@ def estimate_total(explorer: Explorer) -> float | None:
         total = hardness(problem, theta).expected(explorer.delta, policy=explorer.policy.name)
     except SurepickError:
         return None
-    if total > FOREVER:
-        total = math.inf
     return total if explorer.budget is None else min(total, float(explorer.budget))
 
 

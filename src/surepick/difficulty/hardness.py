@@ -14,6 +14,7 @@ from ..problems import Problem
 from .width import width
 
 STEPS = 60  # halvings: radii are exact to 2^-60 of an arm's range, and to 1 part in 10^12
+NOTHING = 1e-13  # a smaller radius is rounding: two decisions are equally good
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +25,8 @@ class Hardness:
     ----------
     radius : array
         Lambda_i: every parameter may be off by less than this, as a share of its arm's scale (high - low for means), and arm
-        i's entry of the optimal decision is still the same. Infinite for an arm that can never change; 0, up to
-        rounding, if the optimum is not unique.
+        i's entry of the optimal decision is still the same. Infinite for an arm that can never change; 0 if the
+        optimum is not unique.
     H, H_uniform : float
         sum_i 1 / Lambda_i^2 and m / min_i Lambda_i^2.
     gap : array or None
@@ -129,7 +130,7 @@ def consistent_radius(problem: Problem, truth: Floats) -> Floats:
         if len(arms) == 0:
             continue
         if depth == STEPS or high - low <= 1e-13 * high:
-            radius[arms] = low
+            radius[arms] = low if low > NOTHING else 0.0
             continue
         middle = (low + high) / 2
         open_ = undecided(middle)[arms]
