@@ -83,6 +83,35 @@ def any_plan(draw: st.DrawFn) -> sp.Problem:
     return sp.ResourcePlan(tables, caps, draw(st.integers(0, sum(caps))))
 
 
+@st.composite
+def matching(draw: st.DrawFn) -> sp.Problem:
+    edges = draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=7))
+    how = {"sense": draw(st.sampled_from(["max", "min"]))}
+    try:
+        return sp.Matching(edges, perfect=draw(st.booleans()), **how)
+    except sp.SurepickError:
+        return sp.Matching(edges, perfect=False, **how)
+
+
+@st.composite
+def path(draw: st.DrawFn) -> sp.Problem:
+    """With and without cycles; a way from 0 to 3 always exists."""
+    forward = draw(st.booleans())
+    pairs = st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda e: e[0] < e[1] if forward else e[0] != e[1])
+    edges = [*draw(st.lists(pairs, max_size=6)), (0, 3)]
+    return sp.Path(draw(st.permutations(edges)), 0, 3, sense=draw(st.sampled_from(["max", "min"])) if forward else "min")
+
+
+@st.composite
+def program(draw: st.DrawFn) -> sp.Problem:
+    """A knapsack, with whole or 0/1 amounts, at least one piece."""
+    m = draw(st.integers(1, 3))
+    weights = draw(st.lists(st.integers(1, 4), min_size=m, max_size=m))
+    levels = draw(st.sampled_from([1, 2]))
+    A, upper = [weights, [1] * m], [draw(st.integers(4, 8)), np.inf]
+    return sp.Program(m, A, [-np.inf, 1], upper, levels, sense=draw(st.sampled_from(["max", "min"])))
+
+
 CASES = {
     "best-arm": best_arm(),
     "top-k": top_k(),
@@ -93,6 +122,9 @@ CASES = {
     "sample-allocation": sample_allocation(),
     "convex-plan": convex_plan(),
     "any-plan": any_plan(),
+    "matching": matching(),
+    "path": path(),
+    "program": program(),
 }
 
 

@@ -45,6 +45,13 @@ def points_of(lower: np.ndarray, upper: np.ndarray, rng: np.random.Generator, n:
 def decisions_of(problem: sp.Problem) -> list[tuple[float, ...]]:
     if isinstance(problem, sp.SpanningTree):
         return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_tree(problem, y)]
+    if isinstance(problem, sp.Matching):
+        return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_matching(problem, y)]
+    if isinstance(problem, sp.Path):
+        return _paths(problem)
+    if isinstance(problem, sp.Program):
+        whole = itertools.product(*[range(c + 1) for c in problem.levels.tolist()])
+        return [y for y in whole if (problem.lower <= problem.A @ y).all() and (problem.A @ y <= problem.upper).all()]
     if isinstance(problem, sp.BestOfEach):
         labels = set(problem.group.tolist())
         return [
@@ -73,6 +80,31 @@ def _is_tree(problem: sp.SpanningTree, y: tuple[int, ...]) -> bool:
     return len(set(component.values())) == 1
 
 
+def _is_matching(problem: sp.Matching, y: tuple[int, ...]) -> bool:
+    used = [edge for edge, n in zip(problem.edges, y, strict=True) if n]
+    left, right = {u for u, _ in used}, {v for _, v in used}
+    if len(left) < len(used) or len(right) < len(used):
+        return False
+    smaller = min(len({u for u, _ in problem.edges}), len({v for _, v in problem.edges}))
+    return len(used) == smaller or not problem.perfect
+
+
+def _paths(problem: sp.Path) -> list[tuple[int, ...]]:
+    """All ways from source to target that pass no node twice."""
+    found = []
+
+    def walk(node: object, seen: set[object], used: list[int]) -> None:
+        if node == problem.target:
+            found.append(tuple(int(i in used) for i in range(problem.m)))
+            return
+        for i, (u, v) in enumerate(problem.edges):
+            if u == node and v not in seen:
+                walk(v, seen | {v}, [*used, i])
+
+    walk(problem.source, {problem.source}, [])
+    return found
+
+
 def exact_reward(problem: sp.Problem, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
     """r(theta; y) in exact arithmetic, from the definition of the class."""
     t = [Fraction(x) for x in theta.tolist()]
@@ -85,8 +117,10 @@ def exact_reward(problem: sp.Problem, theta: np.ndarray, y: tuple[float, ...]) -
     return -total if getattr(problem, "sense", "max") == "min" else total
 
 
-def leading(problem: sp.Problem, best: list[tuple[float, ...]]) -> tuple[float, ...]:
-    """The decision that the class's documentation promises among equally good ones."""
+def leading(problem: sp.Problem, best: list[tuple[float, ...]]) -> tuple[float, ...] | None:
+    """The decision that the class's documentation promises among equally good ones; None if it leaves that to a solver."""
+    if isinstance(problem, (sp.Matching, sp.Path, sp.Program)):
+        return None
     if isinstance(problem, sp.Subsets):
         return best[0]
     if isinstance(problem, (sp.BestOfEach, sp.SpanningTree)):
@@ -100,7 +134,7 @@ def leading(problem: sp.Problem, best: list[tuple[float, ...]]) -> tuple[float, 
     return min(best)
 
 
-def brute_solve(problem: sp.Problem, theta: np.ndarray) -> tuple[tuple[float, ...], list[tuple[float, ...]]]:
+def brute_solve(problem: sp.Problem, theta: np.ndarray) -> tuple[tuple[float, ...] | None, list[tuple[float, ...]]]:
     """The leading decision and all optimal ones."""
     rewards = {y: exact_reward(problem, theta, y) for y in decisions_of(problem)}
     top = max(rewards.values())

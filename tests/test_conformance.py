@@ -34,7 +34,8 @@ def test_solve_is_the_leading_optimum(name: str, data: st.DataObject) -> None:
     lead, best = brute_solve(problem, theta)
     decision = tuple(problem.solve(theta).tolist())
     assert decision in best
-    assert decision == lead
+    assert decision == lead or lead is None
+    assert decision == tuple(problem.solve(theta.copy()).tolist())
 
 
 @every_class
@@ -127,7 +128,8 @@ def test_a_smaller_box_never_makes_an_arm_undecided(name: str, data: st.DataObje
 def test_a_point_decides_every_arm(name: str, data: st.DataObject) -> None:
     problem = data.draw(CASES[name])
     theta = data.draw(vectors(problem))
-    assert not problem.undecided(theta, theta).any()
+    if problem.exact or len(brute_solve(problem, theta)[1]) == 1:
+        assert not problem.undecided(theta, theta).any()
 
 
 @bimonotone_class

@@ -8,19 +8,23 @@ In README.md, CONTRIBUTING.md and docs/*.md the fences mean:
     ```toml study.toml  is written to that file first; without a name it must at least be TOML
     ```csv strata.csv   the same
 
-A page runs in a folder of its own that holds a copy of examples/.
+A page runs in a folder of its own that holds a copy of examples/. ``python -m tests.test_docs`` writes all outputs anew.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import shutil
+import tempfile
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from pydantic import BaseModel
@@ -88,24 +92,22 @@ def run_commands(block: Block) -> tuple[str, set[int]]:
     return out.getvalue(), codes
 
 
-def printed(text: str) -> list[str]:
-    """Lines without the blanks at their ends, and without empty lines around them."""
-    return [line.rstrip() for line in text.strip("\n").splitlines()]
-
-
 def trimmed(text: str) -> list[str]:
-    lines = printed(text)
-    while lines and not lines[0]:
-        lines.pop(0)
-    while lines and not lines[-1]:
-        lines.pop()
-    return lines
+    """Lines without the blanks at their ends, and without empty lines around them."""
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n").splitlines()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    monkeypatch.chdir(tmp_path)
+@contextlib.contextmanager
+def at_home(folder: Path) -> Iterator[None]:
+    """In a folder, with 80 columns and no colours; what a page registers is forgotten afterwards."""
+    with contextlib.chdir(folder), patch.dict(os.environ, {"COLUMNS": "80"}), patch.dict(POLICIES), patch.dict(CONFIDENCES):
+        os.environ.pop("FORCE_COLOR", None)
+        yield
+
+
+def outputs(page: Path, folder: Path) -> Iterator[tuple[int, str, str | None, str]]:
+    """Runs a page in a folder: for every block that runs its number, its place, what the page says, what it prints."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
     found = blocks(page.read_text(encoding="utf-8"))
     names: dict[str, object] = {"__name__": page.stem}
     for i, block in enumerate(found):
@@ -125,8 +127,15 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             output, codes = run_commands(block)
             # An error is fine where the page shows its message.
             assert codes <= {0} or (codes == {2} and says is not None), f"{where}: {output}"
-        if says is not None:
-            assert trimmed(output) == trimmed(says), where
+        yield i, where, says, output
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page_runs(page: Path, tmp_path: Path) -> None:
+    with at_home(tmp_path):
+        for _, where, says, output in outputs(page, tmp_path):
+            if says is not None:
+                assert trimmed(output) == trimmed(says), where
 
 
 def prose() -> str:
@@ -167,13 +176,14 @@ def test_pictures_are_small_and_used() -> None:
 def test_every_public_name_is_documented() -> None:
     text = prose()
     missing = [name for name in sp.__all__ if not re.search(rf"\b{name}\b", text)]
-    assert not missing
+    assert not missing, "describe these in docs/"
 
 
 @pytest.mark.parametrize("registry", [PROBLEMS, POLICIES, CONFIDENCES, ENVIRONMENTS], ids=["problems", "policies", "conf", "env"])
 def test_every_kind_is_documented(registry: dict[str, object]) -> None:
     text = prose()
-    assert [kind for kind in registry if f"`{kind}`" not in text and f'"{kind}"' not in text] == []
+    missing = [kind for kind in registry if f"`{kind}`" not in text and f'"{kind}"' not in text]
+    assert not missing, "describe these in docs/"
 
 
 def test_every_key_of_a_study_is_documented() -> None:
@@ -181,16 +191,32 @@ def test_every_key_of_a_study_is_documented() -> None:
     models: list[type[BaseModel]] = [schema.StudyKeys, schema.ArmKeys, schema.VoterKeys]
     models += [*schema.PROBLEM_KEYS.values(), *schema.COST_KEYS.values(), *schema.SIMULATE_KEYS.values()]
     missing = {name for model in models for name in model.model_fields if f"`{name}`" not in text}
-    assert not missing
+    assert not missing, "describe these in docs/study-files.md"
 
 
 def test_every_command_and_option_is_documented() -> None:
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     group = get_command(app)
     for name, command in group.commands.items():  # type: ignore[attr-defined]
-        assert re.search(rf"^## .*\b{name}\b", text, re.MULTILINE), name
-        section = re.split(r"^## ", text.split(f"`surepick {name}", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+        assert f"## `surepick {name}" in text
+        section = re.split(r"^## ", text.split(f"## `surepick {name}", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
         for parameter in command.params:
             for option in parameter.opts:
                 if option.startswith("--") and option not in ("--help", "--json"):
                     assert f"`{option}" in section, f"{name} {option}"
+
+
+def rewrite(page: Path) -> None:
+    """Puts what the blocks print into the text blocks that follow them."""
+    with tempfile.TemporaryDirectory() as folder, at_home(Path(folder)):
+        news = {i + 1: output for i, _, says, output in outputs(page, Path(folder)) if says is not None}
+    text = page.read_text(encoding="utf-8")
+    for i, match in reversed(list(enumerate(FENCE.finditer(text)))):
+        if i in news:
+            text = text[: match.start(2)] + "\n".join([*trimmed(news[i]), ""]) + text[match.end(2) :]
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for one in PAGES:
+        rewrite(one)

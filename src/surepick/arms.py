@@ -50,6 +50,7 @@ class Arm:
         name = self.name
         if not isinstance(name, str) or not name:
             raise ProblemError(f"An arm's name must be a non-empty text, not {name!r}.")
+        object.__setattr__(self, "name", str(name))  # NumPy has texts of its own
         if self.kind not in KINDS:
             raise ProblemError(f"Arm {name!r} has kind {self.kind!r}; use one of {', '.join(KINDS)}.")
         if self.kind == "subgaussian":

@@ -35,7 +35,9 @@ class Certificate:
     undecided : array of bool
         Arms whose entry of the optimal decision still varies over the box.
     policy, confidence : str
-        The rules that were used.
+        What chose the arms and made the intervals.
+    rule : str
+        How it stops: ``"per-arm"`` when no arm is undecided, ``"unified"`` when no rival is left.
     names : list of str
         The arms' names.
     """
@@ -53,8 +55,14 @@ class Certificate:
     undecided: Bools
     samples: int
     policy: str
+    rule: str
     confidence: str
     names: list[str]
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The decision by name: the arms whose entry is not 0, each with its entry."""
+        return {name: y for name, y in zip(self.names, self.decision.tolist(), strict=True) if y}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, ready for JSON: what is unknown or unbounded is None."""
@@ -73,17 +81,19 @@ class Certificate:
             "upper": [_plain(x) for x in self.upper.tolist()],
             "undecided": [name for name, open_ in zip(self.names, self.undecided, strict=True) if open_],
             "policy": self.policy,
+            "rule": self.rule,
             "confidence": self.confidence,
             "arms": list(self.names),
         }
 
     def __str__(self) -> str:
         sure = f"with probability at least {1 - self.delta:.10g}"
+        after = f"after {self.samples:,} sample{'' if self.samples == 1 else 's'}"
         if self.certified and self.undecided.any():
             share = f"{100 * self.epsilon:g} % of the best" if self.relative else f"{self.epsilon:g} of the best"
-            return f"Certified after {self.samples:,} samples: {sure} this decision is within {share}."
+            return f"Certified {after}: {sure} this decision is within {share}."
         if self.certified:
-            return f"Certified after {self.samples:,} samples: {sure} this decision is the best."
+            return f"Certified {after}: {sure} this decision is the best."
         left = int(self.undecided.sum())
         arms = "1 arm" if left == 1 else f"{left} arms"
         if math.isfinite(self.gap):
@@ -91,7 +101,7 @@ class Certificate:
             so_far = f" So far, {sure} it is within {worst}."
         else:
             so_far = ""
-        return f"Not certified after {self.samples:,} samples: {arms} undecided.{so_far}"
+        return f"Not certified {after}: {arms} undecided.{so_far}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,6 +131,6 @@ ESTIMATORS: dict[str, type[Estimator]] = {"mean": Mean, "variance": Variance}
 def make_estimator(parameter: str | Estimator) -> Estimator:
     if isinstance(parameter, Estimator):
         return parameter
-    if parameter in ESTIMATORS:
+    if isinstance(parameter, str) and parameter in ESTIMATORS:
         return ESTIMATORS[parameter]()
     raise ProblemError(f"parameter={parameter!r} is unknown; use 'mean', 'variance' or an Estimator of your own.")

@@ -12,7 +12,8 @@ from .arms import Bools, Floats, Ints
 from .certificate import Certificate
 from .confidence import make_confidence
 from .errors import SettingError
-from .policies import make_policy
+from .policies import View, make_policy
+from .policies.base import spread
 from .problems.base import Problem
 
 
@@ -24,10 +25,11 @@ class Explorer:
     problem : Problem
     delta : float
         The decision may be wrong with at most this probability.
-    policy : {"coci", "uniform"}
-        How arms are chosen.
-    confidence : {"auto", "paper"}
-        The confidence sequence; ``"auto"`` is the tightest one that is valid for the arms as declared.
+    policy : {"coci", "uniform", "unified", "clucb", "lucb", "kl-lucb", "ugape", "ts-explore", "gap", "elimination"}
+        How arms are chosen and when to stop.
+    confidence : {"auto", "own", "paper", "clucb", "lucb", "kl-lucb", "elimination"}
+        The confidence sequence; ``"auto"`` is the tightest one that is valid for the arms as declared, ``"own"`` the one of the
+        policy's own paper.
     epsilon : float
         Stop as soon as the decision is within epsilon of the best, in units of the reward.
     relative : bool
@@ -77,13 +79,12 @@ class Explorer:
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0):
             raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {budget!r}.")
         self.budget = None if budget is None else int(budget)
-        self.policy = make_policy(policy)
-        self.confidence = make_confidence(confidence, problem, self.delta)
+        self.policy = make_policy(policy, problem)
+        self.confidence = make_confidence(self.policy.own if confidence == "own" else confidence, problem, self.delta)
         self.record = problem.parameter.record(problem.m)
         self._stopped: Certificate | None = None
         self._current: Certificate | None = None  # what the observations say now; forgotten when more come in
-        self._undecided: Bools | None = None
-        self._box: tuple[Floats, Floats] | None = None
+        self._view: View | None = None
 
     # -- tell -----------------------------------------------------------------------------------------------------
 
@@ -95,7 +96,7 @@ class Explorer:
 
     def forget(self) -> None:
         """Drop what was derived from the record, after the record has changed."""
-        self._undecided = self._box = self._current = None
+        self._view = self._current = None
 
     # -- ask ------------------------------------------------------------------------------------------------------
 
@@ -114,8 +115,9 @@ class Explorer:
         first: list[int] = np.repeat(np.arange(self.problem.m), np.maximum(minimum - counts, 0))[:n].tolist()
         if len(first) == n:
             return first
-        planned = np.maximum(counts, minimum)
-        return first + self.policy.choose(self.undecided, planned, self.problem.scales, n - len(first))
+        if not self.started:  # every arm is wanted; nothing tells them apart yet
+            return first + spread(self.undecided, np.maximum(counts, minimum), self.problem.scales, n - len(first))
+        return self.policy.choose(self.view, counts, int(n))
 
     # -- what is known --------------------------------------------------------------------------------------------
 
@@ -134,26 +136,29 @@ class Explorer:
         """Every arm has enough observations for a first estimate."""
         return bool((self.record.counts >= self.problem.parameter.minimum).all())
 
+    @property
+    def view(self) -> View:
+        """What the policy sees; only once every arm has an estimate."""
+        if self._view is None:
+            self._view = View(self.problem, self.confidence, self.record.counts, self.record.estimates, self.epsilon)
+        return self._view
+
     def box(self) -> tuple[Floats, Floats]:
         """The confidence box; the whole range of the parameter for arms without an estimate."""
-        if self._box is None:
-            problem = self.problem
-            known = self.record.counts >= problem.parameter.minimum
-            if not known.any():
-                self._box = problem.low.copy(), problem.high.copy()
-            else:
-                lower, upper = self.confidence.box(np.maximum(self.record.counts, 1), self.record.estimates)
-                self._box = np.where(known, lower, problem.low), np.where(known, upper, problem.high)
-        return self._box
+        if self.started:
+            return self.view.box
+        problem, known = self.problem, self.record.counts >= self.problem.parameter.minimum
+        if not known.any():
+            return problem.low.copy(), problem.high.copy()
+        lower, upper = self.confidence.box(np.maximum(self.record.counts, 1), self.record.estimates)
+        return np.where(known, lower, problem.low), np.where(known, upper, problem.high)
 
     @property
     def undecided(self) -> Bools:
         """C_t: the arms whose entry of the optimal decision varies over the box; all, until every arm has an estimate."""
         if self._stopped is not None:
             return self._stopped.undecided
-        if self._undecided is None:
-            self._undecided = self.problem._undecided(*self.box()) if self.started else np.ones(self.problem.m, dtype=np.bool_)
-        return self._undecided
+        return self.view.undecided if self.started else np.ones(self.problem.m, dtype=np.bool_)
 
     @property
     def certified(self) -> bool:
@@ -162,8 +167,9 @@ class Explorer:
             return True
         if not self.started:
             return False
-        if not self.undecided.any() or (self.epsilon > 0 and self._gap(self._decision()) <= self.epsilon):
-            self._stopped = self._certificate(certified=True)
+        exact = self.policy.certified(self.view)
+        if exact or (self.epsilon > 0 and self._gap(self._decision()) <= self.epsilon):
+            self._stopped = self._certificate(certified=True, exact=exact)
             return True
         return False
 
@@ -189,6 +195,8 @@ class Explorer:
 
     def _decision(self) -> np.ndarray[Any, Any]:
         """phi at the estimates; arms without one count with the middle of their range, or 0 if that is unbounded."""
+        if self.started:
+            return self.policy.decision(self.view)
         lower, upper = self.box()
         with np.errstate(invalid="ignore"):
             middle = np.nan_to_num((lower + upper) / 2, nan=0.0, posinf=0.0, neginf=0.0)
@@ -197,22 +205,20 @@ class Explorer:
 
     def _gap(self, decision: np.ndarray[Any, Any]) -> float:
         """G, or, if relative, G as a share of the smallest size that the best reward can have."""
-        lower, upper = self.box()
         if not self.started:
             return math.inf
-        y = np.asarray(decision, dtype=np.float64)
-        gap = self.problem.rival(lower, upper, y)[1]
+        gap = self.view.rival[1]
         if not self.relative or gap == 0:
             return gap
-        least, most = self.problem.reward_range(lower, upper, y)
+        least, most = self.problem.reward_range(*self.view.box, np.asarray(decision, dtype=np.float64))
         # Rewards: the best is at least this one's least. Costs: the best costs at least this one's least, less the gap.
         size = least if least > 0 else -most - gap
         return gap / size if size > 0 else math.inf
 
-    def _certificate(self, certified: bool) -> Certificate:
+    def _certificate(self, certified: bool, exact: bool = False) -> Certificate:
         lower, upper = self.box()
         decision = self._decision()
-        undecided = self.undecided
+        undecided = np.zeros(self.problem.m, dtype=np.bool_) if exact else self.undecided
         return Certificate(
             decision=decision,
             certified=certified,
@@ -227,6 +233,7 @@ class Explorer:
             undecided=undecided.copy(),
             samples=self.samples,
             policy=self.policy.name,
+            rule=self.policy.rule,
             confidence=self.confidence.name,
             names=self.problem.names,
         )

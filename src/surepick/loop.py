@@ -110,6 +110,7 @@ def drive(
     source = _Source(explorer, sampler, seed, run)
     report = _Report(explorer, progress)
     fast = compiled and batch == 1 and _has_kernel(explorer)
+    batch = max(int(batch), explorer.policy.pace)
     while arms := explorer.ask(batch):
         if fast and explorer.started:
             _compiled(explorer, source, report)

@@ -14,8 +14,10 @@ def run(
     file: File,
     delta: Annotated[float | None, typer.Option(help="Probability of a wrong decision.", show_default=False)] = None,
     epsilon: Annotated[float | None, typer.Option(help="Stop when within this of the best.", show_default=False)] = None,
+    relative: Annotated[bool | None, typer.Option(help="Epsilon is a share of the best.", show_default=False)] = None,
     budget: Annotated[int | None, typer.Option(help="Samples at most.", show_default=False)] = None,
-    policy: Annotated[str | None, typer.Option(help="coci or uniform.", show_default=False)] = None,
+    policy: Annotated[str | None, typer.Option(help="coci, uniform, unified, clucb, ...", show_default=False)] = None,
+    confidence: Annotated[str | None, typer.Option(help="auto, own, paper, ...", show_default=False)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", show_default=False)] = None,
     batch: Annotated[int, typer.Option(help="Samples between two looks at the data.")] = 1,
     plot: Plot = None,
@@ -29,7 +31,9 @@ def run(
     from ..errors import StudyError
     from ..study import load
 
-    spec = load(file).replace(delta=delta, epsilon=epsilon, budget=budget, policy=policy, seed=seed)
+    spec = load(file).replace(
+        delta=delta, epsilon=epsilon, relative=relative, budget=budget, policy=policy, confidence=confidence, seed=seed
+    )
     if spec.environment is None:
         raise StudyError(
             f"{file}, key simulate: there is no truth to draw from. Add a [simulate] table to try the study out, or, if you have "

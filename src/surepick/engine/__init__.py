@@ -12,6 +12,13 @@ def kernels() -> ModuleType:
     return classes
 
 
+def interval_kernels() -> ModuleType:
+    """The module of compiled confidence intervals."""
+    from . import intervals
+
+    return intervals
+
+
 def loops() -> ModuleType:
     """The module of compiled exploration loops."""
     from . import loop

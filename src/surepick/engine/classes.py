@@ -396,3 +396,22 @@ def allocation_undecided(lower, upper, sizes, least, most, at_lower, at_upper, o
                 return False
             out[i] = c > 0
     return True
+
+
+# -- paths ----------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def longest(weights, u, v, edges, start, nodes):
+    """Longest ways from a node when ``edges`` lead forward: values, and the last edge of each (the lower one at ties)."""
+    value = np.full(nodes, -np.inf)
+    last = np.full(nodes, -1)
+    value[start] = 0.0
+    for e in edges:
+        if value[u[e]] == -np.inf:
+            continue
+        there = value[u[e]] + weights[e]
+        if there > value[v[e]] or (there == value[v[e]] and e < last[v[e]]):
+            value[v[e]] = there
+            last[v[e]] = e
+    return value, last

@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 from ..errors import SettingError
-from .base import Policy
+from ..problems.base import Problem
+from .base import Policy, View
+from .clucb import CLUCB
 from .coci import COCI
+from .elimination import Elimination
+from .gap import Gap
+from .lucb import KLLUCB, LUCB
+from .ts_explore import TSExplore
+from .ugape import UGapE
+from .unified import Unified
 from .uniform import Uniform
 
-POLICIES: dict[str, type[Policy]] = {cls.name: cls for cls in (COCI, Uniform)}
+POLICIES: dict[str, type[Policy]] = {
+    cls.name: cls for cls in (COCI, Uniform, Unified, CLUCB, LUCB, KLLUCB, UGapE, TSExplore, Gap, Elimination)
+}
 
 
-def make_policy(policy: str) -> Policy:
-    if policy not in POLICIES:
+def make_policy(policy: str, problem: Problem) -> Policy:
+    if not isinstance(policy, str) or policy not in POLICIES:
         raise SettingError(f"policy={policy!r} is unknown; use one of {', '.join(POLICIES)}.")
-    return POLICIES[policy]()
+    return POLICIES[policy](problem)
 
 
-__all__ = ["COCI", "POLICIES", "Policy", "Uniform", "make_policy"]
+__all__ = [
+    "CLUCB",
+    "COCI",
+    "KLLUCB",
+    "LUCB",
+    "POLICIES",
+    "Elimination",
+    "Gap",
+    "Policy",
+    "TSExplore",
+    "UGapE",
+    "Unified",
+    "Uniform",
+    "View",
+    "make_policy",
+]

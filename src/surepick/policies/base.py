@@ -1,44 +1,118 @@
-"""A policy: which arms to sample next."""
+"""A policy: when to stop, and which arms to sample next."""
 
 from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
+from ..confidence import Confidence
+from ..errors import SettingError
+from ..problems.base import Problem
+
+
+class View:
+    """What a policy sees: the state of one exploration between two observations. Everything is worked out once, if needed."""
+
+    def __init__(self, problem: Problem, confidence: Confidence, counts: Ints, estimates: Floats, epsilon: float) -> None:
+        self.problem, self.confidence, self.epsilon = problem, confidence, epsilon
+        self.counts, self.estimates = counts, estimates
+
+    @cached_property
+    def samples(self) -> int:
+        """t, the observations of all arms."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def radius(self) -> Floats:
+        """Half-widths of the intervals before they are clipped."""
+        return self.confidence.radius(self.counts)
+
+    @cached_property
+    def box(self) -> tuple[Floats, Floats]:
+        return self.confidence.box(self.counts, self.estimates)
+
+    @cached_property
+    def decision(self) -> np.ndarray[Any, Any]:
+        """phi at the estimates, within the box."""
+        return self.problem._solve(self.estimates.clip(*self.box))
+
+    @cached_property
+    def undecided(self) -> Bools:
+        """C_t: arms whose entry of phi may vary over the box."""
+        return self.problem._undecided(*self.box)
+
+    @cached_property
+    def rival(self) -> tuple[np.ndarray[Any, Any], float]:
+        """The decision that could beat this one most on the box, and by how much at most."""
+        return self.problem.rival(*self.box, self.decision)
 
 
 class Policy(ABC):
-    """Chooses the next arms from what is undecided and how well each arm is known."""
+    """Stops when its own test says so, and samples among its candidates the arm that is least known."""
 
     name: ClassVar[str]
+    own: ClassVar[str] = "paper"  #: the confidence sequence of its own paper
+    rule: str  #: how it stops, for the certificate
+    pace: ClassVar[int] = 1  #: samples of one round
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
 
     @abstractmethod
-    def candidates(self, undecided: Bools) -> Bools:
+    def certified(self, view: View) -> bool:
+        """The decision is optimal at every point of the box."""
+
+    def decision(self, view: View) -> np.ndarray[Any, Any]:
+        """The decision as it stands."""
+        return view.decision
+
+    @abstractmethod
+    def candidates(self, view: View) -> Bools:
         """The arms among which the least known one is sampled."""
 
-    def choose(self, undecided: Bools, counts: Ints, scales: Floats, n: int) -> list[int]:
+    def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         """The next n arms, as the policy would choose them one by one with no answers in between.
 
         Each time the candidate with the largest radius, ties to the lowest index; a sample that is only planned
         narrows the radius as a real one will. Radii compare as scale^2 / count does, without rounding luck.
         """
-        arms = np.flatnonzero(self.candidates(undecided))
-        squares = scales[arms] ** 2
-        planned = counts[arms].copy()
-        with np.errstate(divide="ignore"):
-            weights = squares / planned
-        if n == 1:
-            return [int(arms[np.argmax(weights)])]
-        heap = [(-w, p) for p, w in enumerate(weights.tolist())]
-        heapq.heapify(heap)
-        chosen = []
-        for _ in range(n):
-            p = heap[0][1]
-            chosen.append(int(arms[p]))
-            planned[p] += 1
-            heapq.heapreplace(heap, (-float(squares[p] / planned[p]), p))
-        return chosen
+        return spread(self.candidates(view), planned, self.problem.scales, n)
+
+
+def refuse(policy: str, problem: Problem, need: str) -> SettingError:
+    """The error for a policy that cannot do this class, naming those that can."""
+    from . import POLICIES
+
+    able = []
+    for name, cls in POLICIES.items():
+        if name == policy:
+            continue
+        try:
+            cls(problem)
+        except SettingError:
+            continue
+        able.append(name)
+    return SettingError(f"policy={policy!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.")
+
+
+def spread(candidates: Bools, counts: Ints, scales: Floats, n: int) -> list[int]:
+    arms = np.flatnonzero(candidates)
+    squares = scales[arms] ** 2
+    planned = counts[arms].copy()
+    weights = squares / planned
+    if n == 1:
+        return [int(arms[np.argmax(weights)])]
+    heap = [(-w, p) for p, w in enumerate(weights.tolist())]
+    heapq.heapify(heap)
+    chosen = []
+    for _ in range(n):
+        p = heap[0][1]
+        chosen.append(int(arms[p]))
+        planned[p] += 1
+        heapq.heapreplace(heap, (-float(squares[p] / planned[p]), p))
+    return chosen

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..arms import Bools
-from .base import Policy
+from ..problems.base import Problem
+from .base import Policy, View
+from .unified import Unified
 
 
 class COCI(Policy):
@@ -11,9 +13,20 @@ class COCI(Policy):
 
     C_t holds the arms whose entry of phi is not constant on the confidence box; when it is empty every point of the box,
     hence with probability 1 - delta the truth, has the same optimal decision.
+
+    Where C_t is too hard to find (matchings, paths, integer programs) the unified rule takes its place: it stops on the
+    same data, and samples within C_t.
     """
 
     name = "coci"
 
-    def candidates(self, undecided: Bools) -> Bools:
-        return undecided
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.unified = None if problem.per_arm else Unified(problem)
+        self.rule = "per-arm" if self.unified is None else self.unified.rule
+
+    def certified(self, view: View) -> bool:
+        return not view.undecided.any() if self.unified is None else self.unified.certified(view)
+
+    def candidates(self, view: View) -> Bools:
+        return view.undecided if self.unified is None else self.unified.candidates(view)

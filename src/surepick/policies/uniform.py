@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..arms import Bools
-from .base import Policy
+from .base import View
+from .coci import COCI
 
 
-class Uniform(Policy):
+class Uniform(COCI):
     """COCI without its choice: sample the arm with the largest radius among all arms, and stop by the same test."""
 
     name = "uniform"
 
-    def candidates(self, undecided: Bools) -> Bools:
-        return np.ones_like(undecided)
+    def candidates(self, view: View) -> Bools:
+        return np.ones(self.problem.m, dtype=np.bool_)

@@ -6,6 +6,9 @@ from .allocate import allocate
 from .base import LinearProblem, Problem
 from .best_arm import BestArm
 from .best_of_each import BestOfEach
+from .matching import Matching
+from .path import Path
+from .program import Program
 from .resource_plan import ResourcePlan
 from .sample_allocation import SampleAllocation
 from .separable import Separable
@@ -14,7 +17,20 @@ from .subsets import Subsets
 from .top_k import TopK
 
 PROBLEMS: dict[str, type[Problem]] = {
-    cls.kind: cls for cls in (BestArm, TopK, BestOfEach, SpanningTree, Subsets, SampleAllocation, ResourcePlan, Separable)
+    cls.kind: cls
+    for cls in (
+        BestArm,
+        TopK,
+        BestOfEach,
+        SpanningTree,
+        Matching,
+        Path,
+        Subsets,
+        Program,
+        SampleAllocation,
+        ResourcePlan,
+        Separable,
+    )
 }
 
 __all__ = [
@@ -22,7 +38,10 @@ __all__ = [
     "BestArm",
     "BestOfEach",
     "LinearProblem",
+    "Matching",
+    "Path",
     "Problem",
+    "Program",
     "ResourcePlan",
     "SampleAllocation",
     "Separable",

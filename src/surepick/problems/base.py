@@ -38,6 +38,12 @@ class Problem(ABC):
     exact : bool
         ``undecided`` marks an arm if and only if its decision changes somewhere on the box. Where False it may
         mark more arms, never fewer.
+    affine : bool
+        The reward is affine in theta; ``slopes`` gives its gradient.
+    rivals : bool
+        ``rival`` returns a decision of the class (it always returns a valid bound).
+    per_arm : bool
+        The test of undecided arms is cheap enough to guide the sampling; if not, ``rival`` does.
     linear : bool
         Decisions are 0/1 vectors and the reward is (plus or minus) theta . y.
     """
@@ -45,6 +51,9 @@ class Problem(ABC):
     kind: ClassVar[str]
     bimonotone: bool = True
     exact: bool = True
+    affine: bool = True
+    rivals: bool = True
+    per_arm: bool = True
     linear: bool = False
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
@@ -85,6 +94,10 @@ class Problem(ABC):
         rival, gap = self._rival(low, high, self._vector(decision, "decision"))
         return rival, max(0.0, gap)
 
+    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+        """phi is this decision all over the box; ``rival`` is the one that could beat it most."""
+        return not self._undecided(lower, upper).any()
+
     @abstractmethod
     def _solve(self, theta: Floats) -> np.ndarray[Any, Any]: ...
 
@@ -93,6 +106,11 @@ class Problem(ABC):
 
     @abstractmethod
     def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]: ...
+
+    def slopes(self, decision: ArrayLike) -> Floats:
+        """a(y): how the reward of a decision rises with every theta_i, for rewards that are affine in theta."""
+        y = self._vector(decision, "decision")
+        return np.array([self._reward(e, y) for e in np.eye(self.m)]) - self._reward(np.zeros(self.m), y)
 
     @abstractmethod
     def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
@@ -147,6 +165,9 @@ class LinearProblem(Problem):
             raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
         self.sense = sense
         self.sign = 1.0 if sense == "max" else -1.0
+
+    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+        return bool((rival == decision).all())  # the oracle at the corner that is worst for the decision still picks it
 
     @abstractmethod
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]: ...

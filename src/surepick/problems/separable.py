@@ -86,6 +86,8 @@ class Separable(Problem):
                 raise ProblemError(f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.")
         self.oracle, self.table, self.bimonotone = oracle, bool(table), bool(bimonotone)
         self.exact = self.bimonotone
+        self.rivals = self.table
+        self.affine = all(_is_affine(r, arm, v) for r, arm, v in zip(self.rewards, made, self.levels, strict=True))
 
     def _tables(self, theta: Floats) -> list[Floats]:
         return [
@@ -157,3 +159,14 @@ class Separable(Problem):
             return rival, self._worth(edges, rival)
         free = np.array([values[int(np.argmax(e))] for e, values in zip(edges, self.levels, strict=True)])
         return free, float(sum(e.max() for e in edges))
+
+
+def _is_affine(reward: Reward, arm: Arm, levels: Floats) -> bool:
+    """Tried at five points of the arm's range for every level."""
+    low, high = (arm.low, arm.high) if np.isfinite(arm.high - arm.low) else (-1.0, 1.0)
+    points = np.linspace(low, high, 5)
+    for v in levels:
+        values = np.array([reward(float(t), float(v)) for t in points])
+        if np.abs(np.diff(values, 2)).max() > 1e-9 * (1.0 + np.abs(values).max()):
+            return False
+    return True

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Bools, Floats, make_arms
+from ..arms import Arm, Bools, Floats
 from ..engine import kernels
-from ..errors import InfeasibleError, ProblemError
+from ..errors import InfeasibleError
 from ..estimators import Estimator, make_estimator
 from .base import Kernel, LinearProblem
+from .edges import edge_arms
 
 
 class SpanningTree(LinearProblem):
@@ -55,12 +56,7 @@ class SpanningTree(LinearProblem):
         arms: Sequence[str] | Sequence[Arm] | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
-        pairs = _pairs(edges)
-        if arms is None:
-            arms = _edge_names(pairs)
-        made = make_arms(arms, "edge")
-        if len(made) != len(pairs):
-            raise ProblemError(f"There are {len(pairs)} edges but {len(made)} arms: give one arm an edge, or leave arms out.")
+        pairs, made = edge_arms(edges, arms, loops=False)
         super().__init__(made, make_estimator(parameter), sense)
         nodes = {node: i for i, node in enumerate(dict.fromkeys(node for pair in pairs for node in pair))}
         self.edges = pairs
@@ -88,28 +84,3 @@ class SpanningTree(LinearProblem):
 
     def kernel(self) -> Kernel:
         return Kernel(1, np.concatenate(([len(self.nodes), int(self.sign)], self._u, self._v)), np.empty(0))
-
-
-def _pairs(edges: Sequence[tuple[Hashable, Hashable]]) -> list[tuple[Hashable, Hashable]]:
-    pairs = []
-    for i, edge in enumerate(edges):
-        try:
-            u, v = edge
-        except (TypeError, ValueError):
-            raise ProblemError(f"Edge {i} is {edge!r}; give every edge as a pair (u, v).") from None
-        if u == v:
-            raise ProblemError(f"Edge {i} joins {u!r} to itself and can be in no tree: leave it out.")
-        pairs.append((u, v))
-    if not pairs:
-        raise InfeasibleError("The graph has no edges; give at least one.")
-    return pairs
-
-
-def _edge_names(pairs: Sequence[tuple[Hashable, Hashable]]) -> list[str]:
-    seen: dict[str, int] = {}
-    names = []
-    for u, v in pairs:
-        name = f"{u}-{v}"
-        seen[name] = seen.get(name, 0) + 1
-        names.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
-    return names

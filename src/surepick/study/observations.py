@@ -37,4 +37,4 @@ def read_observations(table: Table, problem: Problem) -> list[Floats]:
 
 def _said(error: ObservationError) -> str:
     # "Nothing was recorded." is about one explorer; here no row of the file is used.
-    return str(error).replace(" Nothing was recorded.", "").rstrip(".?") + ". Nothing of this file was used"
+    return str(error).replace(" Nothing was recorded.", "") + " Nothing of this file was used"

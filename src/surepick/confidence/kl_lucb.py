@@ -1,0 +1,43 @@
+"""The intervals of KL-LUCB."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..arms import Floats, Ints
+from ..engine import interval_kernels
+from ..errors import SettingError
+from ..problems.base import Problem
+from .base import Confidence
+
+ALPHA, K1 = 1.1, 405.5  # the paper's choice in its experiments; K1 > 1 + 1 / (ALPHA - 1) is what Theorem 1 asks for
+
+
+class KLLUCBInterval(Confidence):
+    """{mu : T_i kl(mean_i, mu) <= ln(405.5 m t^1.1 / delta)}, Kaufmann and Kalyanakrishnan (2013), Theorem 1, alpha = 1.1.
+
+    kl is the divergence of Bernoulli laws, which bounds the tails of any arm in [0, 1]; other bounds are scaled to it.
+    Only for means of bounded arms.
+    """
+
+    name = "kl-lucb"
+
+    def __init__(self, problem: Problem, delta: float) -> None:
+        super().__init__(problem, delta)
+        if problem.parameter.name != "mean" or not np.isfinite(problem.scales + problem.low).all():
+            raise SettingError("confidence='kl-lucb' is for means of bounded arms; use 'auto', 'paper', 'lucb' or 'clucb' here.")
+
+    def level(self, t: int) -> float:
+        return math.log(K1) + math.log(self.problem.m) + ALPHA * math.log(t) - math.log(self.delta)
+
+    def box(self, counts: Ints, estimates: Floats) -> tuple[Floats, Floats]:
+        low, scale = self.problem.low, self.problem.scales
+        lower, upper = interval_kernels().kl_bounds((estimates - low) / scale, self.level(int(counts.sum())) / counts)
+        return low + scale * lower, low + scale * upper
+
+    def radius(self, counts: Ints) -> Floats:
+        """Pinsker's bound on the half-width; it orders arms by their counts as the paper's rule does."""
+        radii: Floats = self.problem.scales * np.sqrt(self.level(int(counts.sum())) / (2.0 * counts))
+        return radii

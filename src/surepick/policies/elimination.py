@@ -1,0 +1,34 @@
+"""Successive elimination, the simple baseline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arms import Bools
+from ..problems.base import Problem
+from .base import Policy, View, refuse
+
+
+class Elimination(Policy):
+    """Sample all arms that are still in question equally often; an arm that has once been decided is never sampled again.
+
+    Successive elimination (Even-Dar, Mannor and Mansour 2006) for every class with a test of undecided arms: deciding an arm is
+    accepting or rejecting it. It stops when no arm is in question.
+    """
+
+    name = "elimination"
+    own = "elimination"
+    rule = "per-arm"
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        if not problem.per_arm:
+            raise refuse(self.name, problem, "a class with a cheap test of undecided arms")
+        self.active: Bools = np.ones(problem.m, dtype=np.bool_)
+
+    def certified(self, view: View) -> bool:
+        return not view.undecided.any()
+
+    def candidates(self, view: View) -> Bools:
+        self.active &= view.undecided
+        return self.active if self.active.any() else view.undecided

@@ -1,0 +1,60 @@
+"""LUCB1 and KL-LUCB, for the k best arms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arms import Bools, Ints
+from ..problems import TopK
+from ..problems.base import Problem
+from .base import Policy, View, refuse
+
+
+class LUCB(Policy):
+    """Lower and Upper Confidence Bounds (Kalyanakrishnan, Tewari, Auer and Stone 2012).
+
+    J holds the k arms with the largest means. h is the arm of J with the lowest lower bound, l the arm outside J with the
+    highest upper bound. Every round samples both; it stops when the bounds no longer overlap.
+    """
+
+    name = "lucb"
+    own = "lucb"
+    rule = "lucb"
+    pace = 2
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        if not isinstance(problem, TopK):
+            raise refuse(self.name, problem, "best-arm or top-k")
+
+    def critical(self, view: View) -> tuple[int, int]:
+        """h and l."""
+        lower, upper = view.box
+        inside = view.decision > 0
+        h = int(np.argmin(np.where(inside, lower, np.inf)))
+        low = int(np.argmax(np.where(inside, -np.inf, upper)))
+        return h, low
+
+    def certified(self, view: View) -> bool:
+        if view.decision.all():
+            return True
+        h, low = self.critical(view)
+        return bool(view.box[1][low] <= view.box[0][h])
+
+    def candidates(self, view: View) -> Bools:
+        out = np.zeros(self.problem.m, dtype=np.bool_)
+        out[list(self.critical(view))] = True
+        return out
+
+    def choose(self, view: View, planned: Ints, n: int) -> list[int]:
+        """Both arms of the round in turn, the less sampled one first."""
+        pair = sorted(self.critical(view), key=lambda i: (planned[i], i))
+        return [pair[j % 2] for j in range(n)]
+
+
+class KLLUCB(LUCB):
+    """LUCB with intervals by the Kullback-Leibler divergence (Kaufmann and Kalyanakrishnan 2013): far tighter near 0 and 1."""
+
+    name = "kl-lucb"
+    own = "kl-lucb"
+    rule = "lucb"

@@ -1,0 +1,87 @@
+"""The best assignment of one side of a bipartite graph to the other; the edges are the arms."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arms import Arm, Floats
+from ..errors import InfeasibleError
+from ..estimators import Estimator, make_estimator
+from .edges import edge_arms
+from .oracle import OracleProblem
+
+
+class Matching(OracleProblem):
+    """The bipartite matching of largest (or, with ``sense="min"``, smallest) total weight.
+
+    Parameters
+    ----------
+    edges : sequence of (u, v) pairs
+        The arms: u is on the left side, v on the right; the same label on both sides is two nodes.
+    perfect : bool
+        Every node of the smaller side must be matched (default), or nodes may stay alone.
+    sense : {"max", "min"}
+    arms : names or Arm objects, optional
+    parameter : {"mean", "variance"} or Estimator
+
+    Notes
+    -----
+    By ``scipy.optimize.linear_sum_assignment``. Of parallel edges with equal weights the first counts. Matchings are not
+    bi-monotone; see :class:`OracleProblem` for the test of undecided arms.
+
+    Examples
+    --------
+    >>> Matching([("Ann", "till"), ("Ann", "bar"), ("Bob", "till"), ("Bob", "bar")]).solve([0.9, 0.8, 0.7, 0.1])
+    array([0, 1, 1, 0])
+    """
+
+    kind = "matching"
+
+    def __init__(
+        self,
+        edges: Sequence[tuple[Hashable, Hashable]],
+        *,
+        perfect: bool = True,
+        sense: str = "max",
+        arms: Sequence[str] | Sequence[Arm] | None = None,
+        parameter: str | Estimator = "mean",
+    ) -> None:
+        self.edges, made = edge_arms(edges, arms, loops=True)
+        super().__init__(made, make_estimator(parameter), sense)
+        self.perfect = bool(perfect)
+        left = {node: i for i, node in enumerate(dict.fromkeys(u for u, _ in self.edges))}
+        right = {node: i for i, node in enumerate(dict.fromkeys(v for _, v in self.edges))}
+        if len(left) > len(right):  # rows are the smaller side
+            self._row = np.array([right[v] for _, v in self.edges])
+            self._column = np.array([left[u] for u, _ in self.edges])
+            left, right = right, left
+        else:
+            self._row = np.array([left[u] for u, _ in self.edges])
+            self._column = np.array([right[v] for _, v in self.edges])
+        self._shape = len(left), len(right) + (0 if self.perfect else len(left))
+        self._parallel = len(set(zip(self._row.tolist(), self._column.tolist(), strict=True))) < self.m
+        if self.perfect and self._best(np.zeros(self.m)).sum() < len(left):
+            raise InfeasibleError(
+                f"No matching covers all {len(left)} nodes of the smaller side: add edges, or let nodes stay alone "
+                "with perfect=False."
+            )
+
+    def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+        from scipy.optimize import linear_sum_assignment
+
+        # A missing edge is so bad that it is taken only if nothing else covers the row.
+        table = np.full(self._shape, -1.0 - 2.0 * float(np.abs(weights).sum()))
+        if not self.perfect:
+            table[:, self._shape[1] - self._shape[0] :] = 0.0  # to stay alone
+        edge = np.full(self._shape, -1)
+        order = np.lexsort((-np.arange(self.m), weights)) if self._parallel else np.arange(self.m)
+        table[self._row[order], self._column[order]] = weights[order]
+        edge[self._row[order], self._column[order]] = order
+        rows, columns = linear_sum_assignment(table, maximize=True)
+        taken = edge[rows, columns]
+        decision = np.zeros(self.m, dtype=np.int64)
+        decision[taken[taken >= 0]] = 1
+        return decision

@@ -1,0 +1,163 @@
+"""The best path between two nodes of a directed graph whose edges are the arms."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arms import Arm, Floats, Ints
+from ..engine import kernels
+from ..errors import InfeasibleError, ParameterError, ProblemError
+from ..estimators import Estimator, make_estimator
+from .edges import edge_arms
+from .oracle import OracleProblem
+
+
+class Path(OracleProblem):
+    """The shortest path (``sense="min"``, the default) or, on a graph without cycles, the longest one.
+
+    Parameters
+    ----------
+    edges : sequence of (u, v) pairs
+        The arms, each from u to v.
+    source, target
+        Nodes of the graph.
+    sense : {"min", "max"}
+        ``"min"`` on a graph with cycles needs arms whose parameters are never negative. ``"max"`` needs a graph without cycles.
+    arms : names or Arm objects, optional
+    parameter : {"mean", "variance"} or Estimator
+
+    Notes
+    -----
+    Without cycles by dynamic programming in topological order, ties to the lower edge; with cycles by
+    ``scipy.sparse.csgraph.dijkstra``. Edges that are on no path from source to target are never picked. For the test of
+    undecided arms see :class:`OracleProblem`; the best path through every edge comes from two searches.
+
+    Examples
+    --------
+    >>> Path([("a", "b"), ("b", "c"), ("a", "c")], "a", "c").solve([0.3, 0.4, 0.8])
+    array([1, 1, 0])
+    """
+
+    kind = "path"
+
+    def __init__(
+        self,
+        edges: Sequence[tuple[Hashable, Hashable]],
+        source: Hashable,
+        target: Hashable,
+        *,
+        sense: str = "min",
+        arms: Sequence[str] | Sequence[Arm] | None = None,
+        parameter: str | Estimator = "mean",
+    ) -> None:
+        self.edges, made = edge_arms(edges, arms, loops=False)
+        super().__init__(made, make_estimator(parameter), sense)
+        nodes = {node: i for i, node in enumerate(dict.fromkeys(node for pair in self.edges for node in pair))}
+        for what, node in (("source", source), ("target", target)):
+            if node not in nodes:
+                raise ProblemError(f"The {what} {node!r} is on no edge; the nodes are {', '.join(map(repr, list(nodes)[:8]))}.")
+        if source == target:
+            raise ProblemError(f"Source and target are both {source!r}: the path would be empty.")
+        self.nodes = list(nodes)
+        self.source, self.target = source, target
+        self._s, self._t = nodes[source], nodes[target]
+        u = np.array([nodes[a] for a, _ in self.edges], dtype=np.int64)
+        v = np.array([nodes[b] for _, b in self.edges], dtype=np.int64)
+        self._useful = _reached(u, v, self._s, len(nodes))[u] & _reached(v, u, self._t, len(nodes))[v]
+        if not self._useful.any():
+            raise InfeasibleError(f"No path leads from {source!r} to {target!r}: add the missing edges.")
+        self._u, self._v = u, v
+        # Edges that leave the target or enter the source are on no path without cycles.
+        self._useful &= (u != self._t) & (v != self._s)
+        self._kept: Ints = np.flatnonzero(self._useful)
+        self._order = _topological(u[self._kept], v[self._kept], len(nodes))
+        self.acyclic = len(self._order) == len(nodes)
+        if self.acyclic:
+            rank = np.empty(len(nodes), dtype=np.int64)
+            rank[self._order] = np.arange(len(nodes))
+            self._backward = self._kept[np.argsort(-rank[v[self._kept]], kind="stable")]
+            self._kept = self._kept[np.argsort(rank[u[self._kept]], kind="stable")]
+        elif sense == "max":
+            raise ProblemError("The graph has a cycle, and the longest path in such a graph cannot be found: use sense='min'.")
+        elif (self.low < 0).any():
+            i = int(np.flatnonzero(self.low < 0)[0])
+            raise ProblemError(
+                f"The graph has a cycle, and arm {self.names[i]!r} may be negative: shortest paths then need low >= 0 "
+                "for every arm."
+            )
+
+    def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+        decision = np.zeros(self.m, dtype=np.int64)
+        if self.acyclic:
+            edge = kernels().longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[1]
+        else:
+            edge = self._dijkstra(-weights, self._u, self._v, self._s)[1]
+        node = self._t
+        while node != self._s:
+            e = int(edge[node])
+            decision[e] = 1
+            node = int(self._u[e])
+        return decision
+
+    def _dijkstra(self, lengths: Floats, u: Ints, v: Ints, start: int) -> tuple[Floats, Ints]:
+        """Distances from a node, and the last edge of the way to every node (-1 where there is none)."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
+
+        if (lengths[self._kept] < 0).any():
+            raise ParameterError("A length is negative, and the graph has a cycle: shortest paths need lengths of at least 0.")
+        n = len(self.nodes)
+        # Of parallel edges the shortest, then the first, is the one that counts.
+        kept = self._kept[np.lexsort((self._kept, lengths[self._kept], v[self._kept], u[self._kept]))]
+        first = np.ones(len(kept), dtype=bool)
+        first[1:] = (u[kept[1:]] != u[kept[:-1]]) | (v[kept[1:]] != v[kept[:-1]])
+        kept = kept[first]
+        # csgraph takes a stored 0 for no edge in some of its algorithms; the smallest number keeps it an edge.
+        graph = csr_array((np.maximum(lengths[kept], 5e-324), (u[kept], v[kept])), shape=(n, n))
+        distance, before = dijkstra(graph, indices=start, return_predecessors=True)
+        edge = np.full(n, -1)
+        ends = before >= 0
+        place = np.searchsorted(u[kept] * n + v[kept], before[ends].astype(np.int64) * n + np.flatnonzero(ends))
+        edge[ends] = kept[place]
+        return distance, edge
+
+    def _with(self, weights: Floats, best: np.ndarray[Any, Any]) -> Floats:
+        """The best way through every edge, from two searches (with cycles it may pass a node twice: still a bound)."""
+        if self.acyclic:
+            k = kernels()
+            ahead = k.longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[0]
+            back = k.longest(weights, self._v, self._u, self._backward, self._t, len(self.nodes))[0]
+        else:
+            ahead = -self._dijkstra(-weights, self._u, self._v, self._s)[0]
+            back = -self._dijkstra(-weights, self._v, self._u, self._t)[0]
+        values: Floats = np.where(self._useful, ahead[self._u] + weights + back[self._v], -np.inf)
+        return values
+
+
+def _reached(u: Ints, v: Ints, start: int, nodes: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Nodes that can be reached from the start."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    graph = csr_array((np.ones(len(u)), (u, v)), shape=(nodes, nodes))
+    out = np.zeros(nodes, dtype=np.bool_)
+    out[breadth_first_order(graph, start, return_predecessors=False)] = True
+    return out
+
+
+def _topological(u: Ints, v: Ints, nodes: int) -> Ints:
+    """Nodes in an order in which edges lead forward; fewer than all of them if there is a cycle."""
+    waiting = np.bincount(v, minlength=nodes)
+    after: list[list[int]] = [[] for _ in range(nodes)]
+    for a, b in zip(u.tolist(), v.tolist(), strict=True):
+        after[a].append(b)
+    order = np.flatnonzero(waiting == 0).tolist()
+    for node in order:
+        for other in after[node]:
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                order.append(other)
+    return np.array(order, dtype=np.int64)
