@@ -89,6 +89,42 @@ def test_options_replace_settings(ask, study):
     assert certificate["undecided"] == ["red", "blue", "green"]
 
 
+def test_every_policy_and_its_own_confidence(ask, study):
+    for policy, own in (("lucb", "lucb"), ("kl-lucb", "kl-lucb"), ("clucb", "clucb"), ("coci", "paper")):
+        certificate = ask("run", study, "--policy", policy, "--confidence", "own")["certificate"]
+        assert (certificate["policy"], certificate["confidence"], certificate["decision"]) == (policy, own, [1, 0, 0])
+
+
+def test_a_share_of_the_best(ask, study):
+    certificate = ask("run", study, "--epsilon", 0.4, "--relative", "--batch", 10)["certificate"]
+    assert certificate["relative"]
+    assert certificate["certified"]
+    assert certificate["gap"] <= 0.4
+
+
+@pytest.mark.parametrize("name", ["matching", "route", "knapsack"])
+def test_classes_without_a_test_an_arm(ask, cli, tmp_path, name):
+    file = EXAMPLES / f"{name}.toml"
+    answer = ask("run", file, "--batch", 10)
+    certificate = answer["certificate"]
+    assert (certificate["certified"], certificate["rule"]) == (True, "unified")
+    measured = ask("hardness", file)
+    assert certificate["decision"] == measured["decision"]
+    assert measured["samples"]["coci"]["expected"] > 0
+    few = data(tmp_path / "d.csv", {arm: [mean] * 3 for arm, mean in zip(measured["arms"], measured["theta"], strict=True)})
+    looked = ask("check", file, few, "--next", 12)
+    assert sum(looked["next"].values()) == 12
+    assert looked["certificate"]["decision"] == measured["decision"]
+    assert "Sample next" in cli("check", file, few)[1]
+
+
+def test_no_estimate_of_the_rest_with_another_radius(ask, study, tmp_path):
+    file = data(tmp_path / "d.csv", {"red": [1] * 30, "blue": [0, 1] * 20, "green": [0] * 30})
+    assert ask("check", study, file)["expected_left"] > 0
+    study.write_text('policy = "lucb"\nconfidence = "own"\n' + STUDY)
+    assert ask("check", study, file)["expected_left"] is None
+
+
 def test_run_saves_pictures(ask, study, tmp_path):
     answer = ask("run", study, "--plot", tmp_path / "new" / "pictures")
     assert [Path(p).name for p in answer["pictures"]] == ["intervals.png", "samples.png"]

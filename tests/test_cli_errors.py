@@ -60,7 +60,14 @@ def test_missing_files(cli, args):
 
 
 def test_bad_settings(cli, study):
-    for option, value in (("--delta", "1.5"), ("--policy", "best"), ("--seed", "-1"), ("--batch", "0"), ("--budget", "-4")):
+    for option, value in (
+        ("--delta", "1.5"),
+        ("--policy", "best"),
+        ("--confidence", "sure"),
+        ("--seed", "-1"),
+        ("--batch", "0"),
+        ("--budget", "-4"),
+    ):
         code, out, err = cli("run", study, option, value)
         assert (code, out) == (2, ""), option
         assert option.lstrip("-") in err

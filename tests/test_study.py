@@ -116,6 +116,62 @@ def test_edges_without_names(study):
     assert spec.problem.names == ["a-b", "b-c", "a-c"]
 
 
+EDGES = "u,v,min,max\n1,2,0,10\n2,3,0,10\n1,3,0,40\n"
+
+
+@pytest.mark.parametrize("kind", ["spanning-tree", "matching", "path"])
+def test_edge_lists_need_no_names(study, kind):
+    ends = "source = 1\ntarget = 3\n" if kind == "path" else ""
+    spec = load(study(f'arms = "t.csv"\n[problem]\nkind = "{kind}"\nsense = "min"\n{ends}', t=EDGES))
+    assert spec.problem.edges == [("1", "2"), ("2", "3"), ("1", "3")]
+    assert spec.problem.arms == (sp.Arm("1-2", 0, 10), sp.Arm("2-3", 0, 10), sp.Arm("1-3", 0, 40))
+    parallel = load(study(f'arms = "t.csv"\n[problem]\nkind = "{kind}"\n{ends}', t="u,v\n1,2\n1,2\n2,3\n"))
+    assert parallel.problem.names == ["1-2", "1-2 #2", "2-3"]
+    named = load(study(f'arms = "t.csv"\n[problem]\nkind = "{kind}"\n{ends}', t="name,u,v\na,1,2\nb,2,3\n"))
+    assert named.problem.names == ["a", "b"]
+
+
+def test_matching(study):
+    text = '[problem]\nkind = "matching"\nedges = [["a", 1], ["a", 2], ["b", 1]]\n'
+    assert load(study(text)).problem.solve([0.9, 0.1, 0.2]).tolist() == [0, 1, 1]
+    assert load(study(text + "perfect = false\n")).problem.solve([0.9, 0.1, 0.2]).tolist() == [1, 0, 0]
+    assert load(study(text + 'perfect = false\nsense = "min"\n')).problem.solve([0.9, 0.1, 0.2]).tolist() == [0, 0, 0]
+
+
+def test_path(study):
+    text = '[problem]\nkind = "path"\nsource = 1\ntarget = 3\nedges = [[1, 2], [2, 3], [1, 3]]\n'
+    assert load(study(text)).problem.solve([0.3, 0.4, 0.8]).tolist() == [1, 1, 0]
+    assert load(study(text + 'sense = "max"\n')).problem.solve([0.3, 0.4, 0.8]).tolist() == [0, 0, 1]
+
+
+def test_program(study):
+    text = 'arms = 3\n[problem]\nkind = "program"\nA = [[3, 4, 2], [1, 1, 1]]\n'
+    problem = load(study(text)).problem
+    assert problem.lower.tolist() == [-float("inf")] * 2
+    assert problem.upper.tolist() == [float("inf")] * 2
+    assert problem.levels.tolist() == [1, 1, 1]
+    problem = load(study(text + 'upper = [6, inf]\nlower = ["-inf", 1]\nlevels = [1, 1, 3]\n')).problem
+    assert problem.upper.tolist() == [6, float("inf")]
+    assert problem.lower.tolist() == [-float("inf"), 1]
+    assert problem.solve([0.5, 0.6, 0.4]).tolist() == [0, 0, 3]
+    assert load(study(text + 'lower = 1\nsense = "min"\n')).problem.solve([0.5, 0.6, 0.3]).tolist() == [0, 0, 1]
+
+
+def test_program_from_a_table(study):
+    text = 'arms = "t.csv"\n[problem]\nkind = "program"\nA = ["weight", [1, 1, 0]]\nupper = [6, 1]\n'
+    problem = load(study(text, t="name,Weight,levels\na,3,1\nb,4,1\nc,2,2\n")).problem
+    assert problem.A.tolist() == [[3, 4, 2], [1, 1, 0]]
+    assert problem.levels.tolist() == [1, 1, 2]
+    assert problem.solve([0.5, 0.6, 0.3]).tolist() == [0, 1, 1]
+
+
+def test_a_dict_may_come_from_json():
+    data = {"arms": 2, "problem": {"kind": "program", "A": [[1, 1]], "lower": "-inf", "upper": 1}, "policy": "unified"}
+    spec = StudySpec.from_dict(data)
+    assert spec.problem.upper.tolist() == [1]
+    assert spec.explorer().certificate().rule == "unified"
+
+
 def test_subsets(study):
     spec = load(study('arms = 3\n[problem]\nkind = "subsets"\ndecisions = [[1, 1, 0], [0, 0, 1.5]]\n'))
     assert spec.problem.solve([0.3, 0.4, 0.1]).tolist() == [1, 1, 0]

@@ -94,6 +94,29 @@ def problem(text: str) -> str:
         (problem('kind = "subsets"\ndecisions = [[1, 0, nan]]'), ["key problem.decisions[0][2]", "nan"]),
         (problem('kind = "spanning-tree"\nedges = [[1, 2], [2, 3], [3]]'), ["key problem.edges[2]", "pairs"]),
         (problem('kind = "spanning-tree"\nedges = [[1, 2], [3, 4], [4, 5]]'), ["key problem", "not connected"]),
+        ('[problem]\nkind = "matching"\nedges = [["a", 1], ["b", 1], ["c", 2], ["c", 3]]', ["key problem.edges", "perfect=False"]),
+        (problem('kind = "matching"\nedges = [["a", 1]]'), ["key problem.edges", "1 edges but 3 arms"]),
+        (problem('kind = "matching"'), ["key problem.edges", "missing", "column 'u'"]),
+        (problem('kind = "matching"\nedges = [[1, 2]]\nperfect = 1'), ["key problem.perfect", "true or false"]),
+        (problem('kind = "path"\nedges = [[1, 2], [2, 3], [1, 3]]\nsource = 1'), ["key problem.target", "missing"]),
+        (problem('kind = "path"\nedges = [[1, 2], [2, 3], [1, 3]]\nsource = 9\ntarget = 3'), ["key problem.source", "9"]),
+        (problem('kind = "path"\nedges = [[1, 2], [2, 3], [1, 3]]\nsource = 1\ntarget = 1'), ["key problem.target", "both 1"]),
+        (problem('kind = "path"\nedges = [[1, 2], [2, 3], [1, 3]]\nsource = 3\ntarget = 1'), ["key problem.edges", "No path"]),
+        (problem('kind = "path"\nedges = [[1, 2], [2, 1], [1, 3]]\nsource = 1\ntarget = 3\nsense = "mni"'),
+         ["key problem.sense", "'min' or 'max'"]),
+        (problem('kind = "program"'), ["key problem.A", "missing"]),
+        (problem('kind = "program"\nA = []'), ["key problem.A", "no constraints"]),
+        (problem('kind = "program"\nA = [[1, 2, 3], [1, 2]]'), ["key problem.A[1]", "2 numbers but there are 3 arms"]),
+        (problem('kind = "program"\nA = [[1, 2, inf]]'), ["key problem.A[0][2]", "finite", "inf"]),
+        (problem('kind = "program"\nA = ["weight"]'), ["key problem.A[0]", "'weight' needs a table"]),
+        (problem('kind = "program"\nA = [[1, 2, 3]]\nupper = [1, 2]'), ["key problem.upper", "1 rows but there are 2"]),
+        (problem('kind = "program"\nA = [[1, 2, 3]]\nupper = nan'), ["key problem.upper", "not nan"]),
+        (problem('kind = "program"\nA = [[1, 2, 3]]\nupper = ["none"]'), ["key problem.upper[0]", "inf for no bound", "'none'"]),
+        (problem('kind = "program"\nA = [[1, 2, 3]]\nlower = 5\nupper = 4'), ["key problem.lower", "swap or loosen"]),
+        (problem('kind = "program"\nA = [[1, 2, 3]]\nlower = 7'), ["key problem.lower", "No whole decision"]),
+        (problem('kind = "program"\nA = [[1, 2, 3]]\nlevels = [1, 2]'), ["key problem.levels", "one an arm"]),
+        ('[problem]\nkind = "program"\nA = [[1]]', ["key arms", "missing"]),
+        ('policy = "lucb"\n' + problem('kind = "program"\nA = [[1, 2, 3]]\nupper = 4'), ["key policy", "unified"]),
         ('[problem]\nkind = "top-k"\nk = 1', ["key arms", "missing"]),
         ('[problem]\nkind = "sample-allocation"\nsizes = [1, 2, 3]\nbudget = 2', ["key problem.budget", "number of strata, 3"]),
         ('[problem]\nkind = "sample-allocation"\nsizes = [1, 0, 3]\nbudget = 9', ["key problem.sizes", "positive"]),
@@ -157,6 +180,27 @@ ALLOCATION = 'arms = "t.csv"\n[problem]\nkind = "sample-allocation"\nbudget = 20
 )
 def test_bad_tables(study, table, words):
     refused(study(ALLOCATION, t=table), "t.csv", *words)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("a,b\nx,y\n", ["line 1", "no column 'stratum'"]),
+        ("u,w\nx,y\n", ["line 1", "no column 'v'", "other end"]),
+        ("u,v\nx,y\ny,\n", ["line 3", "column 'v'", "empty"]),
+        ("arm,u,v\na,x,y\na,y,z\n", ["line 3", "already in line 2", "each edge"]),
+        ("u,v,min\nx,y,0\n", ["line 1", "no column 'max'"]),
+    ],
+)
+def test_bad_edge_lists(study, table, words):
+    text = 'arms = "t.csv"\n[problem]\nkind = "path"\nsource = "x"\ntarget = "y"\n'
+    refused(study(text, t=table), "t.csv", *words)
+
+
+def test_a_row_of_a_program_that_is_no_column(study):
+    text = 'arms = "t.csv"\n[problem]\nkind = "program"\nA = ["weight"]\nupper = 1\n'
+    refused(study(text, t="arm,wieght\na,1\n"), "t.csv", "line 1", "no column 'weight'", "row 0 of A")
+    refused(study(text, t="arm,weight\na,x\n"), "t.csv", "line 2", "column 'weight'", "not a number")
 
 
 def test_truth_columns_that_make_no_sense(study):

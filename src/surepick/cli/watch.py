@@ -105,10 +105,13 @@ class Display:
 
 
 def estimate_total(explorer: Explorer) -> float | None:
-    """How many samples the whole run takes if the estimates so far are right; None if that takes too long to work out.
+    """How many samples the whole run takes if the estimates so far are right; None if that is unknown, or long to work out.
 
-    With an epsilon the run stops earlier, so the figure then errs on the side of caution.
+    With an epsilon the run stops earlier, so the figure then errs on the side of caution. The rule of thumb is about the
+    paper's radius.
     """
+    if explorer.confidence.name != "paper":
+        return None
     problem, (lower, upper) = explorer.problem, explorer.box()
     begin = time.monotonic()
     problem._undecided(lower, upper)

@@ -23,6 +23,9 @@ POLICIES: dict[str, type[Policy]] = {
 def make_policy(policy: str, problem: Problem) -> Policy:
     if not isinstance(policy, str) or policy not in POLICIES:
         raise SettingError(f"policy={policy!r} is unknown; use one of {', '.join(POLICIES)}.")
+    if need := POLICIES[policy].needs(problem):
+        able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None]
+        raise SettingError(f"policy={policy!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.")
     return POLICIES[policy](problem)
 
 

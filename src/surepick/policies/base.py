@@ -11,7 +11,6 @@ import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..confidence import Confidence
-from ..errors import SettingError
 from ..problems.base import Problem
 
 
@@ -63,6 +62,11 @@ class Policy(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        """What this problem lacks for the policy to work, in words; None if nothing."""
+        return None
+
     @abstractmethod
     def certified(self, view: View) -> bool:
         """The decision is optimal at every point of the box."""
@@ -82,22 +86,6 @@ class Policy(ABC):
         narrows the radius as a real one will. Radii compare as scale^2 / count does, without rounding luck.
         """
         return spread(self.candidates(view), planned, self.problem.scales, n)
-
-
-def refuse(policy: str, problem: Problem, need: str) -> SettingError:
-    """The error for a policy that cannot do this class, naming those that can."""
-    from . import POLICIES
-
-    able = []
-    for name, cls in POLICIES.items():
-        if name == policy:
-            continue
-        try:
-            cls(problem)
-        except SettingError:
-            continue
-        able.append(name)
-    return SettingError(f"policy={policy!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.")
 
 
 def spread(candidates: Bools, counts: Ints, scales: Floats, n: int) -> list[int]:

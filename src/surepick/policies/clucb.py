@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arms import Bools
 from ..problems.base import Problem
-from .base import Policy, View, refuse
+from .base import Policy, View
 
 
 class CLUCB(Policy):
@@ -21,10 +21,9 @@ class CLUCB(Policy):
     own = "clucb"
     rule = "clucb"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        if not problem.linear:
-            raise refuse(self.name, problem, "0/1 decisions with a linear reward")
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        return None if problem.linear else "0/1 decisions with a linear reward"
 
     def certified(self, view: View) -> bool:
         return view.rival[1] <= 0.0

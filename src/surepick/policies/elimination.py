@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arms import Bools
 from ..problems.base import Problem
-from .base import Policy, View, refuse
+from .base import Policy, View
 
 
 class Elimination(Policy):
@@ -20,10 +20,12 @@ class Elimination(Policy):
     own = "elimination"
     rule = "per-arm"
 
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        return None if problem.per_arm else "a cheap test of undecided arms"
+
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        if not problem.per_arm:
-            raise refuse(self.name, problem, "a class with a cheap test of undecided arms")
         self.active: Bools = np.ones(problem.m, dtype=np.bool_)
 
     def certified(self, view: View) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arms import Ints
 from ..problems.base import Problem
-from .base import View, refuse
+from .base import View
 from .unified import Unified
 
 
@@ -22,10 +22,9 @@ class Gap(Unified):
 
     name = "gap"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        if not problem.affine:
-            raise refuse(self.name, problem, "a reward that is affine in theta")
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        return super().needs(problem) or (None if problem.affine else "a reward that is affine in theta")
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         differ = np.abs(self.problem.slopes(view.rival[0]) - self.problem.slopes(view.decision))

@@ -7,7 +7,7 @@ import numpy as np
 from ..arms import Bools, Ints
 from ..problems import TopK
 from ..problems.base import Problem
-from .base import Policy, View, refuse
+from .base import Policy, View
 
 
 class LUCB(Policy):
@@ -22,10 +22,9 @@ class LUCB(Policy):
     rule = "lucb"
     pace = 2
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        if not isinstance(problem, TopK):
-            raise refuse(self.name, problem, "best-arm or top-k")
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        return None if isinstance(problem, TopK) else "best-arm or top-k"
 
     def critical(self, view: View) -> tuple[int, int]:
         """h and l."""

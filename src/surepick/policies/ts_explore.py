@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arms import Bools
 from ..problems.base import Problem
-from .base import Policy, View, refuse
+from .base import Policy, View
 
 Q = 0.1  # the paper's q: one sampled vector is too optimistic for a wrong decision with at least this probability
 
@@ -29,10 +29,9 @@ class TSExplore(Policy):
     own = "clucb"
     rule = "ts-explore"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        if not problem.linear:
-            raise refuse(self.name, problem, "0/1 decisions with a linear reward")
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        return None if problem.linear else "0/1 decisions with a linear reward"
 
     def rival(self, view: View) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
         """The decision of the most contrary draw, or None if all draws agree with phi(means)."""

@@ -7,7 +7,7 @@ import numpy as np
 from ..arms import Bools, Floats
 from ..problems import TopK
 from ..problems.base import Problem
-from .base import Policy, View, refuse
+from .base import Policy, View
 
 
 class UGapE(Policy):
@@ -22,10 +22,13 @@ class UGapE(Policy):
     own = "clucb"  # the paper's radius is the same
     rule = "ugape"
 
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        return None if isinstance(problem, TopK) else "best-arm or top-k"
+
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        if not isinstance(problem, TopK):
-            raise refuse(self.name, problem, "best-arm or top-k")
+        assert isinstance(problem, TopK)
         self.k = problem.k
 
     def regret(self, view: View) -> Floats:

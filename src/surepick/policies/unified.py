@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..arms import Bools
 from ..problems.base import Problem
-from .base import Policy, View, refuse
+from .base import Policy, View
 
 
 class Unified(Policy):
@@ -19,10 +19,9 @@ class Unified(Policy):
     name = "unified"
     rule = "unified"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        if not problem.rivals:
-            raise refuse(self.name, problem, "an oracle of tables (table=True), which can name the strongest rival")
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        return None if problem.rivals else "an oracle of tables (table=True), which can name the strongest rival"
 
     def certified(self, view: View) -> bool:
         return self.problem.settled(*view.box, view.decision, view.rival[0])

@@ -7,8 +7,8 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     epsilon = 0.0                       # stop when within this of the best           (default 0)
     relative = false                    # epsilon is a share of the best reward       (default false)
     budget = 100000                     # samples at most                             (default: no limit)
-    policy = "coci"                     # or "uniform"
-    confidence = "auto"                 # or "paper"
+    policy = "coci"                     # or "uniform", "unified", "clucb", ...
+    confidence = "auto"                 # or "own", "paper", ...
     seed = 0                            # of the simulation
     arms = ["red", "blue", "green"]     # names, or [[arms]] tables, or "strata.csv"
 
@@ -32,12 +32,18 @@ best-arm           [parameter]
 top-k              k, [parameter]
 best-of-each       groups, [k, parameter]                                            group
 spanning-tree      edges, [sense, parameter]; arms may be left out                   u and v
+matching           edges, [perfect, sense, parameter]; arms may be left out          u and v
+path               edges, source, target, [sense, parameter]; arms may be left out   u and v
 subsets            decisions, [sense, parameter]
+program            A, [lower, upper, levels, sense, parameter]                       any, named in A; levels
 sample-allocation  budget (interviews), sizes, [lower, upper]                        N, lower, upper
 resource-plan      require, caps, cost, [parameter]                                  cap, cost and exponent
 ================== ================================================================= ===========================
 
-``parameter`` is "mean" or "variance", ``sense`` "max" or "min". ``cost`` is a list of tables, one a site with the costs at
+``parameter`` is "mean" or "variance", ``sense`` "max" or "min" (by default "max", for a path "min"). A CSV table of edges needs
+no column of names; edges are called after their ends. A row of ``A`` is a list of numbers or the name of a column; ``lower``
+and ``upper`` are one number for all rows or one a row, where ``-inf`` and ``inf``, or the texts "-inf" and "inf", leave a row
+open. ``cost`` is a list of tables, one a site with the costs at
 0, 1, ..., cap, or a formula ``{kind = "power", factor = 0.1, exponent = 2}`` for factor * y ** exponent, where factor and
 exponent are a number or one a site (columns ``cost`` and ``exponent``).
 

@@ -7,7 +7,20 @@ from typing import Any
 
 from ..arms import Arm, make_arms
 from ..errors import ProblemError
-from ..problems import BestArm, BestOfEach, Problem, ResourcePlan, SampleAllocation, SpanningTree, Subsets, TopK
+from ..problems import (
+    BestArm,
+    BestOfEach,
+    Matching,
+    Path,
+    Problem,
+    Program,
+    ResourcePlan,
+    SampleAllocation,
+    SpanningTree,
+    Subsets,
+    TopK,
+)
+from ..problems.edges import edge_arms
 from . import schema
 from .complaints import Place, short
 from .needs import Need
@@ -56,8 +69,14 @@ def _make(name: str, low: float | None, high: float | None, kind: str | None, sc
 
 
 def table_arms(table: Table, noun: str) -> tuple[Arm, ...]:
-    """One arm a row. Without the columns min and max, values lie in [0, 1]; with one of them, the other must be there."""
-    names = table.texts("stratum", "which names the rows")
+    """One arm a row. Without the columns min and max, values lie in [0, 1]; with one of them, the other must be there.
+
+    The rows of an edge list need no names: edges are called after their ends.
+    """
+    if noun == "edge" and not table.has("stratum") and table.has("u"):
+        names = [arm.name for arm in edge_arms(table_edges(table), None, loops=True)[1]]
+    else:
+        names = table.texts("stratum", "which names the rows")
     bounds = table.has("min") or table.has("max")
     kinds = table.texts("kind", empty=True) if table.has("kind") else [""] * len(table)
     scales = table.texts("scale", empty=True) if table.has("scale") else [""] * len(table)
@@ -84,6 +103,10 @@ def table_arms(table: Table, noun: str) -> tuple[Arm, ...]:
     return tuple(arms)
 
 
+def table_edges(table: Table, column: str = "u") -> list[tuple[str, str]]:
+    return list(zip(table.texts(column), table.texts("v", "the other end of every edge"), strict=True))
+
+
 # -- problems -----------------------------------------------------------------------------------------------------------
 
 
@@ -99,11 +122,17 @@ def build_problem(place: Place, data: dict[str, object], arms: Arms, table: Tabl
                 groups = need("groups", keys.groups, "group", Table.texts)
                 return BestOfEach(_needed(place, arms), groups, keys.k, parameter=keys.parameter)
             case schema.SpanningTreeKeys():
-                edges = need("edges", keys.edges, "u", lambda t, u: list(zip(t.texts(u), t.texts("v"), strict=True)))
-                pairs = [(u, v) for u, v in edges]
-                return SpanningTree(pairs, sense=keys.sense, arms=arms, parameter=keys.parameter)
+                return SpanningTree(_edges(need, keys), sense=keys.sense, arms=arms, parameter=keys.parameter)
+            case schema.MatchingKeys():
+                edges, perfect = _edges(need, keys), keys.perfect
+                return Matching(edges, perfect=perfect, sense=keys.sense, arms=arms, parameter=keys.parameter)
+            case schema.PathKeys():
+                ends = (keys.source, keys.target) if keys.edges is not None else (str(keys.source), str(keys.target))
+                return Path(_edges(need, keys), *ends, sense=keys.sense, arms=arms, parameter=keys.parameter)
             case schema.SubsetsKeys():
                 return Subsets(_needed(place, arms), keys.decisions, sense=keys.sense, parameter=keys.parameter)
+            case schema.ProgramKeys():
+                return _program(place, keys, _needed(place, arms), table)
             case schema.SampleAllocationKeys():
                 sizes = need("sizes", keys.sizes, "N", Table.sizes)
                 lower = need.maybe(keys.lower, "lower", Table.wholes)
@@ -123,6 +152,38 @@ def _needed(place: Place, arms: Arms) -> tuple[Arm, ...]:
     if arms is None:
         place.fail("arms", "this key is missing; give a list of names, a list of tables or the path of a CSV file.")
     return arms
+
+
+def _edges(need: Need, keys: schema.GraphKeys) -> list[tuple[schema.Label, schema.Label]]:
+    """As the study lists them, or from the columns u and v, whose nodes are texts."""
+    return [(u, v) for u, v in need("edges", keys.edges, "u", table_edges)]
+
+
+def _program(place: Place, keys: schema.ProgramKeys, arms: tuple[Arm, ...], table: Table | None) -> Program:
+    rows = [_row(place, i, row, len(arms), table) for i, row in enumerate(keys.A)]
+    if not rows:
+        place.fail("problem.A", "there are no constraints; give at least one row.")
+    bounds = {name: _bounds(place, f"problem.{name}", getattr(keys, name), len(rows)) for name in ("lower", "upper")}
+    levels = Need(place, "problem", table).maybe(keys.levels, "levels", Table.wholes)
+    return Program(arms, rows, **bounds, levels=1 if levels is None else levels, sense=keys.sense, parameter=keys.parameter)
+
+
+def _row(place: Place, i: int, row: list[float] | str, m: int, table: Table | None) -> list[float]:
+    key = f"problem.A[{i}]"
+    if isinstance(row, str):
+        if table is None:
+            place.fail(key, f"the column {row!r} needs a table; name a CSV file with it as arms, or give {m} numbers.")
+        return table.numbers(row, f"which row {i} of A names")
+    if len(row) != m:
+        place.fail(key, f"the row has {len(row)} numbers but there are {m} arms; give one number an arm.")
+    return row
+
+
+def _bounds(place: Place, key: str, given: schema.BoundPerRow, rows: int) -> list[float]:
+    bounds = [float(x) for x in given] if isinstance(given, list) else [float(given)] * rows
+    if len(bounds) != rows:
+        place.fail(key, f"A has {rows} rows but there are {len(bounds)} bounds; give one a row, or one for all.")
+    return bounds
 
 
 def _cost(place: Place, cost: object, table: Table | None, m: int | None) -> Sequence[Any]:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Numbers = list[float]
 PerArm = float | list[float]
 WholePerArm = int | list[int]
 Label = str | int
+
+
+def _not_nan(x: float) -> float:
+    if x != x:
+        raise ValueError("NaN is no bound")
+    return x
+
+
+Pair = Annotated[list[Label], Field(min_length=2, max_length=2)]
+# JSON has no infinity, so that a text may stand for it.
+Bound = Annotated[float, Field(allow_inf_nan=True), AfterValidator(_not_nan)] | Literal["inf", "-inf"]
+BoundPerRow = Bound | list[Bound]
 
 
 def _field(description: str) -> object:
@@ -77,15 +89,40 @@ class BestOfEachKeys(MeanOrVariance):
     k: Annotated[int, _field("a whole number of at least 1")] = 1
 
 
-class SpanningTreeKeys(MeanOrVariance):
-    edges: Annotated[
-        list[Annotated[list[Label], Field(min_length=2, max_length=2)]] | None, _field("a list of pairs [u, v], one an arm")
-    ] = None
+class GraphKeys(MeanOrVariance):
+    edges: Annotated[list[Pair] | None, _field("a list of pairs [u, v], one an arm")] = None
+
+
+class SpanningTreeKeys(GraphKeys):
     sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
+
+
+class MatchingKeys(GraphKeys):
+    perfect: Annotated[bool, _field("true or false")] = True
+    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
+
+
+class PathKeys(GraphKeys):
+    source: Annotated[Label, _field("the node where the path begins, a text or a whole number")]
+    target: Annotated[Label, _field("the node where the path ends, a text or a whole number")]
+    sense: Annotated[Literal["max", "min"], _field("'min' or 'max'")] = "min"
 
 
 class SubsetsKeys(MeanOrVariance):
     decisions: Annotated[list[Numbers], _field("a list of rows of finite numbers, one number an arm")]
+    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
+
+
+class ProgramKeys(MeanOrVariance):
+    A: Annotated[
+        list[Numbers | str],
+        _field(
+            "a list of rows, one a constraint: each a list of finite numbers, one an arm, or a column of the CSV table of arms"
+        ),
+    ]
+    lower: Annotated[BoundPerRow, _field("a number, -inf for no bound, or a list of them, one a row of A")] = "-inf"
+    upper: Annotated[BoundPerRow, _field("a number, inf for no bound, or a list of them, one a row of A")] = "inf"
+    levels: Annotated[WholePerArm | None, _field("a whole number of at least 0, or a list of them, one an arm")] = None
     sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
 
 
@@ -121,7 +158,10 @@ PROBLEM_KEYS: dict[str, type[ProblemKeys]] = {
     "top-k": TopKKeys,
     "best-of-each": BestOfEachKeys,
     "spanning-tree": SpanningTreeKeys,
+    "matching": MatchingKeys,
+    "path": PathKeys,
     "subsets": SubsetsKeys,
+    "program": ProgramKeys,
     "sample-allocation": SampleAllocationKeys,
     "resource-plan": ResourcePlanKeys,
 }

@@ -25,7 +25,7 @@ from .tables import Table, read_text
 from .worlds import build_world
 
 SETTINGS = ("delta", "epsilon", "relative", "budget", "policy", "confidence")
-NOUNS = {"sample-allocation": "stratum", "resource-plan": "site", "spanning-tree": "edge"}
+NOUNS = {"sample-allocation": "stratum", "resource-plan": "site", "spanning-tree": "edge", "matching": "edge", "path": "edge"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,246 @@
+"""The unified rule, and the algorithms of the literature under the same interface."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+import surepick as sp
+from surepick.confidence import CONFIDENCES, make_confidence
+from surepick.confidence.kl_lucb import KLLUCBInterval
+from surepick.errors import SettingError
+from surepick.loop import drive
+from surepick.policies import POLICIES, View, make_policy
+
+from .cases import CASES, boxes
+from .reference import brute_solve, corners, points_of, varies
+
+TOP3 = [0.75, 0.70, 0.65, 0.55, 0.50, 0.45, 0.40, 0.35, 0.30, 0.25]
+PATH = [("s", "a"), ("a", "t"), ("s", "b"), ("b", "t"), ("a", "b")]
+SQUARE = [(u, v) for u in "ab" for v in "xy"]
+
+
+def view_of(problem: sp.Problem, lower: np.ndarray, upper: np.ndarray) -> View:
+    """A view whose box is given."""
+    view = View(problem, make_confidence("paper", problem, 0.1), np.ones(problem.m, dtype=np.int64), (lower + upper) / 2, 0.0)
+    view.__dict__["box"] = (lower, upper)
+    return view
+
+
+@pytest.mark.parametrize("name", CASES)
+@given(data=st.data())
+def test_unified_stops_on_the_same_data_as_coci(name: str, data: st.DataObject) -> None:
+    problem = data.draw(CASES[name])
+    lower, upper = data.draw(boxes(problem))
+    view = view_of(problem, lower, upper)
+    unified = make_policy("unified", problem)
+    if problem.per_arm:
+        assert unified.certified(view) == (not problem.undecided(lower, upper).any())
+    else:
+        constant = not varies(problem, [*corners(lower, upper), *points_of(lower, upper, np.random.default_rng(0), 20)]).any()
+        assert not unified.certified(view) or constant
+    if not unified.certified(view):
+        assert unified.candidates(view).any()
+        if problem.exact:
+            assert not (unified.candidates(view) & ~problem.undecided(lower, upper)).any() or not problem.bimonotone
+
+
+@given(data=st.data())
+def test_unified_stops_exactly_when_phi_is_constant(data: st.DataObject) -> None:
+    """On explicit lists of subsets every decision that is optimal somewhere is so at a corner."""
+    problem = data.draw(CASES["subsets"])
+    lower, upper = data.draw(boxes(problem))
+    assert make_policy("unified", problem).certified(view_of(problem, lower, upper)) == (
+        not varies(problem, corners(lower, upper)).any()
+    )
+
+
+WORLDS = {
+    "top-k": (lambda: sp.TopK(4, 2), sp.Bernoulli([0.95, 0.7, 0.3, 0.1])),
+    "spanning-tree": (lambda: sp.SpanningTree([(0, 1), (1, 2), (0, 2)]), sp.Bernoulli([0.9, 0.6, 0.1])),
+    "subsets": (lambda: sp.Subsets(3, [[1, 1, 0], [0, 0, 1]]), sp.Bernoulli([0.6, 0.6, 0.4])),
+    "matching": (lambda: sp.Matching(SQUARE), sp.Bernoulli([0.9, 0.3, 0.4, 0.8])),
+    "path": (lambda: sp.Path(PATH, "s", "t"), sp.Bernoulli([0.1, 0.2, 0.6, 0.7, 0.5])),
+    "program": (lambda: sp.Program(3, [[3, 4, 2]], upper=6), sp.Bernoulli([0.2, 0.9, 0.7])),
+    "levels": (lambda: sp.Program(2, [[3, 2]], upper=7, levels=3), sp.Bernoulli([0.9, 0.2])),
+    "sample-allocation": (lambda: sp.SampleAllocation([1, 1, 1], 6), sp.Bernoulli([0.5, 0.2, 0.01])),
+    "convex-plan": (lambda: sp.ResourcePlan(lambda y: 0.15 * y * y, [2, 2], 2), sp.Bernoulli([0.9, 0.1])),
+    "concave-plan": (lambda: sp.ResourcePlan(lambda y: 0.9 * y**0.5, [2, 2], 2), sp.Bernoulli([0.9, 0.3])),
+}
+ABLE = {
+    "coci": set(WORLDS),
+    "uniform": set(WORLDS),
+    "unified": set(WORLDS),
+    "gap": set(WORLDS),
+    "clucb": {"top-k", "spanning-tree", "subsets", "matching", "path", "program"},
+    "ts-explore": {"top-k", "spanning-tree", "subsets", "matching", "path", "program"},
+    "lucb": {"top-k"},
+    "kl-lucb": {"top-k"},
+    "ugape": {"top-k"},
+    "elimination": set(WORLDS) - {"matching", "path", "program", "levels"},
+}
+
+
+def test_every_policy_is_here() -> None:
+    assert set(ABLE) == set(POLICIES)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_policy_on_every_class(name: str, policy: str) -> None:
+    """It ends with the optimum, or says what it needs and who can."""
+    make, world = WORLDS[name]
+    problem = make()
+    if name not in ABLE[policy]:
+        with pytest.raises(SettingError, match=f"policy='{policy}' needs .* for {problem.kind} use one of coci, uniform"):
+            sp.Explorer(problem, policy=policy)
+        return
+    outcome = sp.explore(problem, world, 0.05, policy=policy, confidence="own", batch=100, seed=4)
+    assert outcome.certified
+    assert tuple(outcome.decision.tolist()) in brute_solve(problem, world.truth(problem.parameter))[1]
+    assert outcome.certificate.policy == policy
+    assert outcome.certificate.rule == (
+        "unified" if policy in ("coci", "uniform") and not problem.per_arm else make_policy(policy, problem).rule
+    )
+    assert outcome.certificate.gap == 0
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_ties_end_at_the_budget(policy: str) -> None:
+    """Two decisions that are equally good: no certificate at epsilon = 0, whatever the policy, and a message that says so."""
+    outcome = sp.explore(sp.BestArm(2), sp.Bernoulli([0.5, 0.5]), policy=policy, confidence="own", budget=1500, batch=20, seed=1)
+    assert not outcome.certified
+    assert outcome.samples == 1500
+    assert str(outcome).startswith("Not certified after 1,500 samples: 2 arms undecided.")
+
+
+def test_asking_twice_gives_the_same_answer() -> None:
+    for policy in POLICIES:
+        ex = sp.Explorer(sp.TopK(4, 2), policy=policy)
+        for arm, mean in enumerate([0.8, 0.6, 0.5, 0.2]):
+            ex.tell(arm, np.tile([0.0, 1.0, mean], 30))
+        assert ex.ask(6) == ex.ask(6)
+        assert len(ex.ask(6)) == 6
+
+
+def test_lucb_samples_both_critical_arms() -> None:
+    ex = sp.Explorer(sp.TopK(4, 2), policy="lucb", confidence="own")
+    for arm, mean in enumerate([0.9, 0.6, 0.5, 0.1]):
+        ex.tell(arm, np.full(50, mean))
+    assert sorted(ex.ask(2)) == [1, 2]
+    assert sorted(ex.ask(4)) == [1, 1, 2, 2]
+
+
+def test_gap_prefers_the_arm_with_more_at_stake() -> None:
+    """Equal counts, but a unit of the first arm weighs four times as much in the reward."""
+    problem = sp.Subsets(2, [[4, 0], [0, 1]])
+    ex = sp.Explorer(problem, policy="gap")
+    ex.tell(0, np.full(20, 0.2))
+    ex.tell(1, np.full(20, 0.8))
+    assert ex.ask(5) == [0] * 5
+    assert set(sp.Explorer(problem, policy="unified").ask(4)) == {0, 1}
+
+
+@pytest.mark.parametrize("name", ["sample-allocation", "convex-plan", "levels", "matching"])
+def test_slopes_are_the_gradient_of_the_reward(name: str) -> None:
+    problem = WORLDS[name][0]()
+    theta = np.linspace(0.1, 0.2, problem.m)
+    y = problem.solve(theta)
+    step = 1e-3 * np.arange(1, problem.m + 1)
+    assert problem.reward(theta + step, y) - problem.reward(theta, y) == pytest.approx(float(problem.slopes(y) @ step))
+
+
+def test_affine_rewards_are_recognised() -> None:
+    pick = lambda tables: [int(np.argmax(t)) for t in tables]
+    affine = sp.Separable(lambda t, y: 3 * t * y - y**2, [[0, 1, 2]] * 2, pick, table=True)
+    curved = sp.Separable(lambda t, y: -(t**2) * y, [[0, 1, 2]] * 2, pick, table=True)
+    assert affine.affine
+    assert not curved.affine
+    sp.Explorer(affine, policy="gap")
+    with pytest.raises(SettingError, match="affine in theta; for separable use one of coci, uniform, unified"):
+        sp.Explorer(curved, policy="gap")
+
+
+# -- the guarantee of every policy -----------------------------------------------------------------------------------------
+
+RUNS, DELTA = 2000, 0.05
+THRESHOLD = int(binom.isf(1e-6, RUNS, DELTA))
+HARD = sp.Bernoulli([0.75, 0.5, 0.4])
+
+
+def errors(policy: str, factor: float, batch: int, budget: int | None, confidence: str = "own") -> int:
+    wrong = 0
+    problem = sp.TopK(3, 1)
+    if policy != "kl-lucb":
+        problem.scales = problem.scales * factor
+    for run in range(RUNS):
+        explorer = sp.Explorer(problem, DELTA, policy=policy, confidence=confidence, budget=budget)
+        drive(explorer, HARD, batch=batch, seed=77, run=run)
+        assert explorer.certified or budget is not None
+        wrong += explorer.certified and explorer.decision.tolist() != [1, 0, 0]
+    return wrong
+
+
+def slow(name: str) -> object:
+    return pytest.param(name, marks=pytest.mark.slow) if name == "ts-explore" else name
+
+
+@pytest.mark.parametrize("policy", [slow(name) for name in POLICIES])
+def test_errors_stay_below_delta(policy: str) -> None:
+    assert errors(policy, 1.0, batch=300, budget=None) <= THRESHOLD
+
+
+@pytest.mark.parametrize("policy", [slow(name) for name in POLICIES])
+def test_planted_bug_is_caught(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals a tenth as wide break every policy; for KL intervals that is a hundredth of the level."""
+    level = KLLUCBInterval.level
+    if policy == "kl-lucb":
+        monkeypatch.setattr(KLLUCBInterval, "level", lambda self, t: 0.01 * level(self, t))
+    assert errors(policy, 0.1, batch=2, budget=1000) > THRESHOLD
+
+
+# -- their own intervals ------------------------------------------------------------------------------------------------------
+
+
+def test_radii_of_the_papers() -> None:
+    problem, counts = sp.TopK(4, 2), np.array([100, 200, 300, 400])
+    t, m, delta = 1000, 4, 0.05
+    radius = {name: make_confidence(name, problem, delta).radius(counts) for name in CONFIDENCES}
+    assert radius["clucb"] == pytest.approx(0.5 * np.sqrt(2 * np.log(4 * m * t**3 / delta) / counts))
+    assert radius["lucb"] == pytest.approx(np.sqrt(np.log(5 * m * t**4 / (4 * delta)) / (2 * counts)))
+    assert radius["elimination"] == pytest.approx(np.sqrt(np.log(4 * m * counts**2 / delta) / (2 * counts)))
+
+
+def test_kl_intervals_solve_their_equation() -> None:
+    problem = sp.TopK([sp.Arm("a"), sp.Arm("b", low=-10, high=30), sp.Arm("c"), sp.Arm("d")], 2)
+    confidence = KLLUCBInterval(problem, 0.05)
+    counts, p = np.array([50, 60, 70, 80]), np.array([0.3, 0.3, 0.0, 1.0])
+    lower, upper = confidence.box(counts, problem.low + problem.scales * p)
+    lower, upper = ((x - problem.low) / problem.scales for x in (lower, upper))
+    level = np.log(405.5 * 4 * 260**1.1 / 0.05)
+
+    def kl(p: float, q: float) -> float:
+        return sum(a * np.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
+
+    for i in range(4):
+        assert upper[i] == 1.0 if p[i] == 1.0 else counts[i] * kl(p[i], upper[i]) == pytest.approx(level, rel=1e-6)
+        assert lower[i] == 0.0 if p[i] == 0.0 else counts[i] * kl(p[i], lower[i]) == pytest.approx(level, rel=1e-6)
+    with pytest.raises(SettingError, match="means of bounded arms"):
+        KLLUCBInterval(sp.SampleAllocation([1, 1], 4), 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("policy", "reference", "share"), [("clucb", 21_191, 0.03), ("lucb", 26_329, 0.03), ("kl-lucb", 11_762, 0.04)]
+)
+def test_reference_figures(policy: str, reference: int, share: float) -> None:
+    samples = []
+    for run in range(200):
+        explorer = sp.Explorer(sp.TopK(10, 3), 0.05, policy=policy, confidence="own")
+        drive(explorer, sp.Bernoulli(TOP3), seed=0, run=run)
+        assert explorer.decision.tolist() == [1, 1, 1] + [0] * 7
+        samples.append(explorer.samples)
+    assert np.mean(samples) == pytest.approx(reference, rel=share)
