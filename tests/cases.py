@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import surepick as sp
+from surepick.problems import resource_plan
 
 # Multiples of 1/16: ties are common and arithmetic is exact.
 SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)
@@ -112,6 +117,46 @@ def program(draw: st.DrawFn) -> sp.Problem:
     return sp.Program(m, A, [-np.inf, 1], upper, levels, sense=draw(st.sampled_from(["max", "min"])))
 
 
+@st.composite
+def unlisted_plan(draw: st.DrawFn) -> sp.Problem:
+    """The same as any-plan, by the way that serves plans too many to list."""
+    listed = draw(any_plan())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resource_plan, "LISTED", 0)
+        return sp.ResourcePlan([listed.cost_table(i) for i in range(listed.m)], listed.caps, listed.require)
+
+
+@st.composite
+def unequal_arms(draw: st.DrawFn) -> sp.Problem:
+    """Arms with bounds of their own, below and above 0."""
+    bounds = st.sampled_from([(-8, 8), (0, 1), (-16, -1), (4, 1028)])
+    arms = [sp.Arm(f"arm {i}", *draw(bounds)) for i in range(draw(st.integers(2, 6)))]
+    return sp.TopK(arms, draw(st.integers(1, len(arms) - 1)))
+
+
+@st.composite
+def own_problem(draw: st.DrawFn, table: bool) -> sp.Problem:
+    """A user's own class: levels 0..2 at convex prices, at most so many in all; by an oracle of theta or of tables."""
+    m, most = draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    price = [draw(st.integers(0, 6)) / 16 for _ in range(m)]
+    decisions = [y for y in itertools.product(range(3), repeat=m) if sum(y) <= most]
+
+    def reward(i: int) -> Callable[[float, float], float]:
+        return lambda theta, y: theta * y - price[i] * y * y
+
+    def of_tables(tables: list[np.ndarray]) -> tuple[int, ...]:
+        return max(decisions, key=lambda y: (sum(t[v] for t, v in zip(tables, y, strict=True)), -sum(y), [-v for v in y]))
+
+    def of_theta(theta: np.ndarray) -> tuple[int, ...]:
+        return of_tables([np.array([reward(i)(t, v) for v in range(3)]) for i, t in enumerate(theta)])
+
+    problem = sp.Separable(
+        [reward(i) for i in range(m)], [range(3)] * m, of_tables if table else of_theta, table=table, bimonotone=not table
+    )
+    problem.decisions = decisions
+    return problem
+
+
 CASES = {
     "best-arm": best_arm(),
     "top-k": top_k(),
@@ -122,6 +167,10 @@ CASES = {
     "sample-allocation": sample_allocation(),
     "convex-plan": convex_plan(),
     "any-plan": any_plan(),
+    "unlisted-plan": unlisted_plan(),
+    "unequal-arms": unequal_arms(),
+    "separable-theta": own_problem(table=False),
+    "separable-table": own_problem(table=True),
     "matching": matching(),
     "path": path(),
     "program": program(),
@@ -130,13 +179,14 @@ CASES = {
 
 def vectors(problem: sp.Problem) -> st.SearchStrategy[np.ndarray]:
     """Parameters within their range: a variance on [0, 1] never exceeds 1/4."""
-    return st.lists(SIXTEENTHS, min_size=problem.m, max_size=problem.m).map(lambda v: np.array(v) * problem.high)
+    width = problem.high - problem.low
+    return st.lists(SIXTEENTHS, min_size=problem.m, max_size=problem.m).map(lambda v: problem.low + np.array(v) * width)
 
 
 @st.composite
 def boxes(draw: st.DrawFn, problem: sp.Problem) -> tuple[np.ndarray, np.ndarray]:
     a, b = draw(vectors(problem)), draw(vectors(problem))
     if draw(st.booleans()):  # a narrow box around a point, so that some arms are decided
-        reach = draw(st.integers(0, 3)) / 16 * problem.high
-        return np.clip(a - reach, 0, problem.high), np.clip(a + reach, 0, problem.high)
+        reach = draw(st.integers(0, 3)) / 16 * (problem.high - problem.low)
+        return np.clip(a - reach, problem.low, problem.high), np.clip(a + reach, problem.low, problem.high)
     return np.minimum(a, b), np.maximum(a, b)

@@ -43,6 +43,8 @@ def points_of(lower: np.ndarray, upper: np.ndarray, rng: np.random.Generator, n:
 
 
 def decisions_of(problem: sp.Problem) -> list[tuple[float, ...]]:
+    if isinstance(problem, sp.Separable):
+        return problem.decisions
     if isinstance(problem, sp.SpanningTree):
         return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_tree(problem, y)]
     if isinstance(problem, sp.Matching):
@@ -108,6 +110,8 @@ def _paths(problem: sp.Path) -> list[tuple[int, ...]]:
 def exact_reward(problem: sp.Problem, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
     """r(theta; y) in exact arithmetic, from the definition of the class."""
     t = [Fraction(x) for x in theta.tolist()]
+    if isinstance(problem, sp.Separable):
+        return sum((Fraction(r(a, Fraction(b))) for r, a, b in zip(problem.rewards, t, y, strict=True)), Fraction(0))
     if isinstance(problem, sp.SampleAllocation):
         n = [Fraction(x) for x in problem.sizes.tolist()]
         return -sum((n[i] / sum(n)) ** 2 * t[i] / y[i] for i in range(problem.m))
@@ -121,6 +125,8 @@ def leading(problem: sp.Problem, best: list[tuple[float, ...]]) -> tuple[float, 
     """The decision that the class's documentation promises among equally good ones; None if it leaves that to a solver."""
     if isinstance(problem, (sp.Matching, sp.Path, sp.Program)):
         return None
+    if isinstance(problem, sp.Separable):
+        return max(best, key=lambda y: (-sum(y), [-v for v in y]))
     if isinstance(problem, sp.Subsets):
         return best[0]
     if isinstance(problem, (sp.BestOfEach, sp.SpanningTree)):

@@ -185,3 +185,34 @@ def test_bad_input(
 ) -> None:
     with pytest.raises(error, match=words):
         sp.allocate(sizes, variances, budget, **bounds)
+
+
+def test_gains_at_the_edge_of_the_exact_comparison() -> None:
+    """Relative differences of about 1e-14, where rounding of the comparison itself once lost a candidate."""
+    assert sp.allocate([1, 1, 1], [0.26, float.fromhex("0x1.0a3d70a3d70d3p-2"), 0.26], 5).tolist() == [1, 2, 2]
+    sizes, variances = [8, 12, 12], [0.4943313118184921, 0.6090856134486796, 0.8894085423237347]
+    y = sp.allocate(sizes, variances, 2**53, lower=[91, 1, 1]).tolist()
+    assert sum(y) == 2**53
+    gain = lambda i, u: Fraction(sizes[i]) ** 2 * Fraction(variances[i]) / (u * (u + 1))
+    assert max(gain(i, y[i]) for i in range(3)) <= min(gain(i, y[i] - 1) for i in range(3))
+
+
+def test_equal_fractions_with_different_units() -> None:
+    """36/(8*9) = 1/(1*2): the same gain at step 8 of size 6 and step 1 of size 1; .24 and .15 are not dyadic."""
+    assert sp.allocate([6, 6, 1], [0.24] * 3, 18).tolist() == [8, 8, 2]
+    assert sp.allocate([10, 3, 1], [0.15] * 3, 34).tolist() == [24, 7, 3]
+    for k in range(3, 60):
+        assert sp.allocate([6, 6, 1], [0.24] * 3, k).tolist() == by_heap([6, 6, 1], [0.24] * 3, k, [1] * 3, [99] * 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_huge_budgets_are_exact_too(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        sizes, variances = rng.integers(1, 20, 3).tolist(), rng.random(3).tolist()
+        k = int(rng.integers(2**45, 2**53))
+        y = sp.allocate(sizes, variances, k).tolist()
+        gain = lambda i, u: Fraction(sizes[i]) ** 2 * Fraction(variances[i]) / (u * (u + 1))  # noqa: B023
+        assert sum(y) == k
+        lacking = max((gain(i, y[i]), i) for i in range(3))
+        assert all(lacking < (gain(i, y[i] - 1), i) or lacking[1] == i for i in range(3))

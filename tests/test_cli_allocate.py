@@ -97,3 +97,13 @@ def test_allocate_refuses(cli, strata, table, options, words):
     code, out, err = cli("allocate", strata, *options)
     assert (code, out) == (2, "")
     assert all(word in err for word in words), err
+
+
+def test_a_stratum_that_comes_twice_is_refused(cli, tmp_path):
+    file = tmp_path / "strata.csv"
+    file.write_text("stratum,N,S\na,5,1\nb,5,1\na,7,2\n")
+    code, out, err = cli("allocate", file, "--budget", 9)
+    assert (code, out) == (2, "")
+    said = " ".join(err.split())
+    assert "line 4" in said
+    assert "'a' is already in line 2" in said

@@ -84,3 +84,67 @@ def test_a_tie_that_needs_fractions_goes_through_the_exact_test() -> None:
         drive(explorer, world, seed=0, compiled=compiled)
         counts.append((explorer.counts.tolist(), explorer.undecided.tolist()))
     assert counts[0] == counts[1]
+
+
+def test_the_allocation_kernel_equals_the_exact_test() -> None:
+    """Random boxes, many of them with ties: where the kernel is sure it agrees with fractions, and it is sure of most."""
+    from surepick.engine import kernels
+
+    rng = np.random.default_rng(8)
+    sure = 0
+    for _ in range(1500):
+        m = int(rng.integers(2, 6))
+        problem = sp.SampleAllocation(
+            rng.choice([1, 1, 2, 3, 6], m), m + int(rng.integers(0, 15)), upper=int(rng.integers(3, 12))
+        )
+        grid = rng.choice([4, 16, 10**6])
+        a, b = (np.round(rng.random(m) * grid) / grid / 4 for _ in range(2))
+        lower, upper = np.minimum(a, b), np.maximum(a, b)
+        warm = [problem.solve(rng.random(m) / 4) for _ in range(2)]
+        out = np.empty(m, dtype=np.bool_)
+        kernel = problem.kernel()
+        if kernels().allocation_undecided(lower, upper, kernel.floats, problem.lower, problem.upper, *warm, out):
+            sure += 1
+            assert out.tolist() == problem.undecided(lower, upper).tolist()
+    assert sure > 1000
+
+
+def test_huge_budgets_do_not_stall_the_compiled_loop() -> None:
+    """When a lower bound leaves 0 half of all units move at once; they must not be moved one by one."""
+    problem, world = sp.SampleAllocation([1, 1, 1], 10**8), sp.Bernoulli([0.5, 0.5, 0.3])
+    ends = []
+    for compiled in (False, True):
+        explorer = sp.Explorer(problem, budget=1000)
+        drive(explorer, world, compiled=compiled)
+        ends.append(explorer.certificate().to_dict())
+    assert ends[0] == ends[1]
+
+
+def test_a_records_subclass_is_left_to_the_plain_loop() -> None:
+    from surepick.estimators import Moments, Variance
+
+    class Doubled(Moments):
+        def refresh(self, arm: int | slice = slice(None)) -> None:
+            super().refresh(arm)
+            self.estimates[arm] *= 0.5
+
+    class Half(Variance):
+        def record(self, m: int) -> Moments:
+            return Doubled(m, variance=True)
+
+    problem = sp.BestArm(2, parameter=Half())
+    outcome = sp.explore(problem, sp.Bernoulli([0.5, 0.5]), budget=2000)
+    assert outcome.certificate.estimate == pytest.approx([0.125, 0.125], abs=0.02)
+
+
+def test_ties_of_many_arms() -> None:
+    """The k-th of more than 24 arms, with many equal values."""
+    from .reference import undecided_by_calls
+
+    rng = np.random.default_rng(4)
+    for k in (24, 25, 30, 45):
+        problem = sp.TopK(60, k)
+        for _ in range(20):
+            a, b = rng.integers(0, 5, (2, 60)) / 4
+            lower, upper = np.minimum(a, b), np.maximum(a, b)
+            assert problem.undecided(lower, upper).tolist() == undecided_by_calls(problem, lower, upper).tolist()

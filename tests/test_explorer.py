@@ -268,3 +268,77 @@ def test_more_bad_settings() -> None:
         sp.explore(sp.BestArm(2), sp.Bernoulli([0.1, 0.9, 0.5]))
     with pytest.raises(SettingError, match="whole number"):
         sp.Explorer(sp.BestArm(2)).ask(0)
+
+
+def test_ask_never_exceeds_the_budget() -> None:
+    ex = sp.Explorer(sp.TopK(4, 2), budget=10)
+    assert len(ex.ask(50)) == 10
+    for arm in range(4):
+        ex.tell(arm, [0.4, 0.6])
+    assert len(ex.ask(50)) == 2
+
+
+def test_ask_evens_out_uneven_starts() -> None:
+    ex = sp.Explorer(sp.BestArm(3))
+    ex.tell(1, np.full(5, 0.5))
+    assert ex.ask(8) == [0, 2, 0, 2, 0, 2, 0, 2]
+
+
+def test_the_certificate_follows_the_observations() -> None:
+    ex = sp.Explorer(sp.BestArm(2))
+    ex.tell(0, [0.2, 0.4])
+    ex.tell(1, [0.9])
+    first = ex.certificate()
+    ex.tell(1, [0.1] * 20)
+    second = ex.certificate()
+    assert (first.samples, second.samples) == (3, 23)
+    assert first.decision.tolist() == [0, 1]
+    assert second.decision.tolist() == [1, 0]
+
+
+def test_an_uncertified_decision_is_the_best_guess() -> None:
+    """Both intervals are clipped to [0, 1], so their middles tie; the estimates do not."""
+    ex = sp.Explorer(sp.BestArm(2))
+    ex.tell(0, [0.3, 0.3])
+    ex.tell(1, [0.6, 0.6])
+    c = ex.certificate()
+    assert (c.lower + c.upper).tolist() == [1, 1]
+    assert c.decision.tolist() == [0, 1]
+
+
+def test_relative_gaps_are_shares_of_the_best_at_its_smallest() -> None:
+    """Rewards: G over the least that this decision is worth. Costs: G over the least the best one costs."""
+    ex = sp.Explorer(sp.BestArm(2), epsilon=0.1, relative=True)
+    ex.tell(0, np.full(4000, 0.8))
+    ex.tell(1, np.full(4000, 0.78))
+    c = ex.certificate()
+    gap = c.upper[1] - c.lower[0]
+    assert c.gap == pytest.approx(gap / c.lower[0])
+    problem = sp.SampleAllocation([1, 1], 9)
+    ex = sp.Explorer(problem, epsilon=0.001, relative=True)
+    for arm in (0, 1):
+        ex.tell(arm, np.tile([0.0, 1.0], 40_000)[: 80_000 - 1000 * arm])
+    c = ex.certificate()
+    gap = problem.rival(c.lower, c.upper, c.decision)[1]
+    assert gap > 0
+    assert c.gap == pytest.approx(gap / (-problem.reward(c.lower, c.decision) - gap))
+
+
+def test_compiled_boxes_are_clipped() -> None:
+    outcome = sp.explore(sp.BestArm(2), sp.Bernoulli([0.5, 0.5]), budget=50)
+    assert outcome.certificate.lower.min() >= 0
+    assert outcome.certificate.upper.max() <= 1
+
+
+def test_tiny_deltas_are_said_in_full() -> None:
+    ex = sp.Explorer(sp.BestArm(2), delta=1e-13)
+    ex.tell(0, np.ones(3000))
+    ex.tell(1, np.zeros(3000))
+    assert "with probability at least 1 - 1e-13" in str(ex.certificate())
+
+
+def test_the_decision_by_name() -> None:
+    ex = sp.Explorer(sp.TopK(["a", "b", "c"], 2))
+    for arm, mean in (("a", 0.9), ("b", 0.1), ("c", 0.8)):
+        ex.tell(arm, np.full(500, mean))
+    assert ex.certificate().chosen == {"a": 1, "c": 1}

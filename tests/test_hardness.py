@@ -107,5 +107,16 @@ def test_bad_theta() -> None:
         sp.hardness(sp.SampleAllocation([1, 1], 5), [0.5, 0.1])
     with pytest.raises(ParameterError, match="shape"):
         sp.hardness(sp.BestArm(2), [0.5])
-    with pytest.raises(ParameterError, match="NaN"):
+    with pytest.raises(ParameterError, match="nan"):
         sp.hardness(sp.BestArm(2), [0.5, math.nan])
+
+
+def test_an_unbounded_arm_that_never_changes_hides_nothing() -> None:
+    arms = [sp.Arm(n, kind="subgaussian", scale=1.0) for n in "abc"]
+    assert sp.hardness(sp.BestOfEach(arms, ["x", "y", "y"]), [1, 2, 3]).radius == pytest.approx([math.inf, 0.25, 0.25])
+
+
+def test_the_bound_for_variances_has_its_tau() -> None:
+    p = np.array([0.5, 0.1])
+    h = sp.hardness(sp.SampleAllocation([1, 1], 5), p * (1 - p))
+    assert h.upper_bound(0.1) == pytest.approx(4 + 12 * h.H * math.log(24 * h.H) + 4 * h.H * math.log(4 / 0.2))

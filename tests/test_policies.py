@@ -144,6 +144,18 @@ def test_gap_prefers_the_arm_with_more_at_stake() -> None:
     assert set(sp.Explorer(problem, policy="unified").ask(4)) == {0, 1}
 
 
+def test_ugape_certifies_the_arms_it_hands_over() -> None:
+    """J need not be the arms with the largest means; the gap is that of J."""
+    ex = sp.Explorer(sp.TopK(3, 1), policy="ugape", confidence="own", epsilon=0.9)
+    ex.tell(0, np.full(400, 0.55))
+    ex.tell(1, np.full(12, 0.6))
+    ex.tell(2, np.full(400, 0.1))
+    c = ex.certificate()
+    assert c.decision.tolist() == [1, 0, 0]
+    assert ex.view.decision.tolist() == [0, 1, 0]
+    assert c.gap == pytest.approx(c.upper[1] - c.lower[0])
+
+
 @pytest.mark.parametrize("name", ["sample-allocation", "convex-plan", "levels", "matching"])
 def test_slopes_are_the_gradient_of_the_reward(name: str) -> None:
     problem = WORLDS[name][0]()

@@ -55,12 +55,12 @@ def test_bad_problems(make: object, error: type[Exception], words: str) -> None:
     ("ask", "words"),
     [
         (lambda p: p.solve([0.1, 0.2]), "has shape"),
-        (lambda p: p.solve([0.1, math.nan, 0.2]), "NaN for arm 'arm 1'"),
+        (lambda p: p.solve([0.1, math.nan, 0.2]), "nan for arm 'arm 1'"),
         (lambda p: p.solve(["a", "b", "c"]), "3 numbers"),
         (lambda p: p.reward([0.1] * 3, [1, 0]), "decision has shape"),
         (lambda p: p.undecided([0.1] * 3, [0.2] * 2), "upper has shape"),
         (lambda p: p.undecided([0.1, 0.5, 0.1], [0.2, 0.4, 0.2]), "box is empty for arm 'arm 1'"),
-        (lambda p: p.rival([0.1] * 3, [math.nan] * 3, [1, 0, 0]), "NaN"),
+        (lambda p: p.rival([0.1] * 3, [math.nan] * 3, [1, 0, 0]), "nan"),
     ],
 )
 def test_bad_questions(ask: object, words: str) -> None:

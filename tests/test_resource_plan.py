@@ -93,3 +93,11 @@ def test_a_large_gap_is_bounded_without_the_table() -> None:
         rival, bound = plan.rival(lower, upper, y)
     assert rival.sum() >= 100
     assert exact - 1e-9 <= bound <= exact * 1.05
+
+
+def test_one_prohibitive_cost_does_not_blur_the_others() -> None:
+    plan = sp.ResourcePlan([[0, 1, 3, 1e18], [0, 1, 2, 3]], [3, 3], 0)
+    assert plan.solve([1.5, 0]).tolist() == [1, 0]
+    concave = sp.ResourcePlan([[0, 5, 6, 1e18], [0, 1, 2, 3]], [3, 3], 2)
+    assert not concave.convex
+    assert concave.solve([3.2, 0]).tolist() == [2, 0]

@@ -94,7 +94,7 @@ def problem(text: str) -> str:
         (problem('kind = "subsets"\ndecisions = [[1, 0, nan]]'), ["key problem.decisions[0][2]", "nan"]),
         (problem('kind = "spanning-tree"\nedges = [[1, 2], [2, 3], [3]]'), ["key problem.edges[2]", "pairs"]),
         (problem('kind = "spanning-tree"\nedges = [[1, 2], [3, 4], [4, 5]]'), ["key problem", "not connected"]),
-        ('[problem]\nkind = "matching"\nedges = [["a", 1], ["b", 1], ["c", 2], ["c", 3]]', ["key problem.edges", "perfect=False"]),
+        ('[problem]\nkind = "matching"\nedges = [["a", 1], ["b", 1], ["c", 2], ["c", 3]]', ["key problem.edges", "stay alone"]),
         (problem('kind = "matching"\nedges = [["a", 1]]'), ["key problem.edges", "1 edges but 3 arms"]),
         (problem('kind = "matching"'), ["key problem.edges", "missing", "column 'u'"]),
         (problem('kind = "matching"\nedges = [[1, 2]]\nperfect = 1'), ["key problem.perfect", "true or false"]),

@@ -17,6 +17,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 KINDS = ("bounded", "bernoulli", "subgaussian")
+WIDEST = 1e70  # bounds, scales and values up to this; squares of variances then stay within floating point
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,13 @@ class Arm:
         if self.kind not in KINDS:
             raise ProblemError(f"Arm {name!r} has kind {self.kind!r}; use one of {', '.join(KINDS)}.")
         if self.kind == "subgaussian":
-            if self.scale is None or not _is_real(self.scale) or self.scale <= 0:
+            if self.scale is None or not _is_real(self.scale) or not 1 / WIDEST <= self.scale <= WIDEST:
                 raise ProblemError(
                     f"Sub-Gaussian arm {name!r} needs scale=R, a positive number (R is the standard deviation "
                     f"of a normal arm), not {self.scale!r}."
                 )
+            if (self.low, self.high) not in ((0.0, 1.0), (-math.inf, math.inf)):
+                raise ProblemError(f"Sub-Gaussian arm {name!r} is unbounded: leave out low and high, or use kind='bounded'.")
             object.__setattr__(self, "scale", float(self.scale))
             object.__setattr__(self, "low", -math.inf)
             object.__setattr__(self, "high", math.inf)
@@ -70,22 +73,27 @@ class Arm:
                 f"Arm {name!r} needs finite bounds, not low={self.low!r}, high={self.high!r}; "
                 "for unbounded values use kind='subgaussian' with scale=R."
             )
-        if not self.low < self.high:
-            raise ProblemError(f"Arm {name!r} needs low < high, not low={self.low!r}, high={self.high!r}.")
-        if self.kind == "bernoulli" and (self.low, self.high) != (0, 1):
-            raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.")
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
+        if not self.low < self.high:
+            raise ProblemError(f"Arm {name!r} needs low < high, not low={self.low!r}, high={self.high!r}.")
+        if max(abs(self.low), abs(self.high)) > WIDEST or self.high - self.low < 1 / WIDEST:
+            raise ProblemError(
+                f"Arm {name!r} has bounds [{self.low:g}, {self.high:g}], beyond {WIDEST:g} or closer than {1 / WIDEST:g}: "
+                "express its values in another unit."
+            )
+        if self.kind == "bernoulli" and (self.low, self.high) != (0, 1):
+            raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.")
 
     def check(self, values: ArrayLike) -> Floats:
         """Return the observations as a flat array, or raise :class:`ObservationError` naming the first bad one."""
-        raw = np.asarray(values)
-        if raw.dtype.kind not in "biuf" or raw.ndim > 1:
+        raw = numbers(values)
+        if raw is None or raw.ndim > 1:
             raise ObservationError(
-                f"Arm {self.name!r} takes a number or a flat list of numbers, not {_short(values)}. Nothing was recorded."
+                f"Arm {self.name!r} takes a number or a flat list of numbers, not {short(values)}. Nothing was recorded."
             )
-        data = np.atleast_1d(raw).astype(np.float64)
-        good = np.isfinite(data) & (data >= self.low) & (data <= self.high)
+        data = np.atleast_1d(raw)
+        good = (np.abs(data) <= WIDEST) & (data >= self.low) & (data <= self.high)
         if self.kind == "bernoulli":
             good &= (data == 0) | (data == 1)
         if good.all():
@@ -95,6 +103,8 @@ class Arm:
         at = f" at position {where}" if raw.ndim else ""
         if not math.isfinite(value):
             why = "is not a finite number: drop it, or record it as missing in your own data"
+        elif abs(value) > WIDEST:
+            why = f"is beyond {WIDEST:g}: express the arm's values in another unit"
         elif self.kind == "bernoulli":
             why = "is neither 0 nor 1: this arm was declared Bernoulli; declare it 'bounded' if it has other values"
         else:
@@ -103,17 +113,35 @@ class Arm:
 
 
 def _is_real(x: object) -> bool:
-    return isinstance(x, (int, float, np.integer, np.floating)) and math.isfinite(float(x))
+    if isinstance(x, bool) or not isinstance(x, (int, float, np.integer, np.floating)):
+        return False
+    try:
+        return math.isfinite(float(x))
+    except OverflowError:
+        return False
 
 
-def _short(x: object) -> str:
+def numbers(values: object) -> Floats | None:
+    """The values as an array of floats, or None if they are not plain real numbers (texts and ragged lists are not)."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        return None
+    return array.astype(np.float64) if array.dtype.kind in "biuf" else None
+
+
+def short(x: object) -> str:
+    """A value as text that fits in a sentence."""
     text = repr(x)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def make_arms(arms: int | Sequence[str | Arm] | Sequence[Arm] | Sequence[str], noun: str = "arm") -> tuple[Arm, ...]:
     """Arms from a number of them, their names, or :class:`Arm` objects; refuses duplicates and none at all."""
-    if isinstance(arms, (bool, float, str, bytes)) or not isinstance(arms, (int, np.integer, Sequence, np.ndarray)):
+    listed = (isinstance(arms, Sequence) and not isinstance(arms, (str, bytes))) or (
+        isinstance(arms, np.ndarray) and arms.ndim == 1
+    )
+    if isinstance(arms, bool) or not (listed or isinstance(arms, (int, np.integer))):
         raise ProblemError(f"Give the {noun}s as a whole number, a list of names or a list of Arm objects, not {arms!r}.")
     made: tuple[Arm, ...]
     if isinstance(arms, (int, np.integer)):

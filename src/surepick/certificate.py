@@ -87,7 +87,8 @@ class Certificate:
         }
 
     def __str__(self) -> str:
-        sure = f"with probability at least {1 - self.delta:.10g}"
+        least = f"{1 - self.delta:.10g}" if self.delta > 1e-9 else f"1 - {self.delta:g}"
+        sure = f"with probability at least {least}"
         after = f"after {self.samples:,} sample{'' if self.samples == 1 else 's'}"
         if self.certified and self.undecided.any():
             share = f"{100 * self.epsilon:g} % of the best" if self.relative else f"{self.epsilon:g} of the best"

@@ -40,8 +40,8 @@ class Explorer:
     Notes
     -----
     Observations may come in any order, in any batches, late, or not at all: the guarantee holds as long as nobody looks
-    at a value to choose whether to report it. Once certified, an explorer stays so: later observations are counted, and
-    the certificate is the one of the moment when it stopped.
+    at a value to choose whether to report it. Once found certified (whenever ``ask``, ``done`` or the certificate is looked
+    at), an explorer stays so: later observations are counted, and the certificate is the one of that moment.
 
     If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``.
 
@@ -75,6 +75,8 @@ class Explorer:
         self.problem = problem
         self.delta = _number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
         self.epsilon = _number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
+        if not isinstance(relative, (bool, np.bool_)):
+            raise SettingError(f"relative must be True or False, not {relative!r}.")
         self.relative = bool(relative)
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0):
             raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {budget!r}.")
@@ -124,7 +126,7 @@ class Explorer:
     @property
     def counts(self) -> Ints:
         """Observations of every arm so far."""
-        return self.record.counts
+        return self.record.counts.copy()
 
     @property
     def samples(self) -> int:
@@ -207,7 +209,10 @@ class Explorer:
         """G, or, if relative, G as a share of the smallest size that the best reward can have."""
         if not self.started:
             return math.inf
-        gap = self.view.rival[1]
+        if (decision == self.view.decision).all():
+            gap = self.view.rival[1]
+        else:
+            gap = self.problem.rival(*self.view.box, decision)[1]
         if not self.relative or gap == 0:
             return gap
         least, most = self.problem.reward_range(*self.view.box, np.asarray(decision, dtype=np.float64))
@@ -239,9 +244,11 @@ class Explorer:
         )
 
 
-def _number(value: object, name: str, what: str, good: Any) -> float:
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-        x = float(value)
-        if math.isfinite(x) and good(x):
-            return x
+def _number(value: Any, name: str, what: str, good: Any) -> float:
+    try:
+        x = float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else math.nan
+    except (OverflowError, TypeError):
+        x = math.nan
+    if math.isfinite(x) and good(x):
+        return x
     raise SettingError(f"{name} must be {what}, not {value!r}.")

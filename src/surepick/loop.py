@@ -107,6 +107,8 @@ def drive(
         raise SettingError(
             f"The environment has {sampler.m} arms but the problem has {explorer.problem.m}: give one truth an arm."
         )
+    if not isinstance(sampler, Environment) and not callable(sampler):
+        raise SettingError(f"The sampler must be an environment or a function (arm, n, rng) -> n values, not {sampler!r}.")
     source = _Source(explorer, sampler, seed, run)
     report = _Report(explorer, progress)
     fast = compiled and batch == 1 and _has_kernel(explorer)

@@ -41,7 +41,7 @@ def allocate(
     if cap_at_size and upper is not None:
         raise SettingError("--upper and --cap-at-size both bound the interviews from above; give only one of them.")
     rows = read_table(strata)
-    names = rows.texts("stratum", "which names the strata")
+    names = rows.names("stratum")
     sizes = np.array(rows.sizes("N", "which is the size of every stratum"))
     if s_column is None and not (rows.has("S") or rows.has("variance")):
         raise StudyError(

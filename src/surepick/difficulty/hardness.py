@@ -30,11 +30,11 @@ class Hardness:
     H, H_uniform : float
         sum_i 1 / Lambda_i^2 and m / min_i Lambda_i^2.
     gap : array or None
-        Delta_i of linear 0/1 classes: how much worse the best decision is that differs in arm i.
+        Delta_i of linear 0/1 classes: how much worse the best decision is that differs in arm i, in units of the reward.
     H_gap : float or None
         sum_i 1 / Delta_i^2.
     width : int or None
-        The width of the class; Lambda_i >= Delta_i / width.
+        The width of the class; Lambda_i times the scale is at least Delta_i / width when all arms have the same scale.
     """
 
     radius: Floats
@@ -67,7 +67,7 @@ class Hardness:
         return samples
 
     def _measure(self, policy: str, delta: float) -> float:
-        if not 0 < delta < 1:
+        if not isinstance(delta, (int, float)) or not 0 < delta < 1:
             raise SettingError(f"delta must be a probability between 0 and 1, both excluded, not {delta!r}.")
         if policy not in ("coci", "uniform"):
             raise SettingError(f"policy={policy!r} has no bound here; use 'coci' or 'uniform'.")
@@ -89,6 +89,8 @@ def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
     >>> sp.hardness(sp.BestArm(3), [0.9, 0.5, 0.4]).radius.round(3)
     array([0.2 , 0.2 , 0.25])
     """
+    if not isinstance(problem, Problem):
+        raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {problem!r}.")
     truth = problem._vector(theta, "theta")
     outside = (truth < problem.low) | (truth > problem.high)
     if outside.any():
@@ -122,6 +124,7 @@ def consistent_radius(problem: Problem, truth: Floats) -> Floats:
     unbounded = not np.isfinite(problem.high - problem.low).all()
     while unbounded and most < 1e30 and not undecided(most).all():
         most *= 4.0
+    steps = STEPS + math.ceil(math.log2(most))
     radius = np.full(problem.m, math.inf)
     ever: Ints = np.flatnonzero(undecided(most))
     todo = [(0.0, most, ever, 0)]
@@ -129,7 +132,7 @@ def consistent_radius(problem: Problem, truth: Floats) -> Floats:
         low, high, arms, depth = todo.pop()
         if len(arms) == 0:
             continue
-        if depth == STEPS or high - low <= 1e-13 * high:
+        if depth == steps or high - low <= 1e-13 * high:
             radius[arms] = low if low > NOTHING else 0.0
             continue
         middle = (low + high) / 2

@@ -347,8 +347,11 @@ def richest_lacking(sizes, theta, most, y, but):
 
 @njit(cache=True)
 def improve(sizes, theta, least, most, y):
-    """Move single units from the poorest held to the richest lacking until none helps. False if rounding cannot tell."""
-    while True:
+    """Move single units from the poorest held to the richest lacking until none helps.
+
+    False if rounding cannot tell, or if the start is so far off that the closed form is faster.
+    """
+    for _ in range(64 + 4 * len(y)):
         rich = richest_lacking(sizes, theta, most, y, -1)
         poor = poorest_held(sizes, theta, least, y, -1)
         if rich == -2 or poor == -2:
@@ -362,6 +365,7 @@ def improve(sizes, theta, least, most, y):
             return True
         y[rich] += 1
         y[poor] -= 1
+    return False
 
 
 @njit(cache=True)

@@ -48,7 +48,8 @@ class View:
     @cached_property
     def rival(self) -> tuple[np.ndarray[Any, Any], float]:
         """The decision that could beat this one most on the box, and by how much at most."""
-        return self.problem.rival(*self.box, self.decision)
+        rival, gap = self.problem._rival(*self.box, np.asarray(self.decision, dtype=np.float64))
+        return rival, max(0.0, gap)
 
 
 class Policy(ABC):

@@ -13,7 +13,8 @@ class Elimination(Policy):
     """Sample all arms that are still in question equally often; an arm that has once been decided is never sampled again.
 
     Successive elimination (Even-Dar, Mannor and Mansour 2006) for every class with a test of undecided arms: deciding an arm is
-    accepting or rejecting it. It stops when no arm is in question.
+    accepting or rejecting it. It stops when no arm is in question. Whether an arm has been decided is looked
+    at when the next arms are asked for.
     """
 
     name = "elimination"

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Bools, Floats, Ints
+from ..arms import Bools, Floats, Ints, numbers, short
 from ..errors import InfeasibleError, ParameterError, ProblemError
 
 NEAR = 1e-14  # relative distance below which two gains are compared exactly; their rounding errors stay below 1e-15
@@ -179,8 +179,9 @@ def largest(sizes: Floats, theta: Floats, a: Floats, arm: Ints, unit: Ints, q: i
         return np.arange(0)
     gains = a[arm] / (unit * (unit + 1.0))
     edge = float(np.partition(gains, len(gains) - q)[len(gains) - q])
-    sure = np.flatnonzero(gains > edge * (1.0 + NEAR))
-    band = np.flatnonzero(np.abs(gains - edge) <= edge * NEAR)
+    high, low = edge * (1.0 + NEAR), edge * (1.0 - NEAR)
+    sure = np.flatnonzero(gains > high)
+    band = np.flatnonzero((gains <= high) & (gains >= low))
     if len(sure) + len(band) > q:
         kinds = np.column_stack((sizes[arm[band]], theta[arm[band]], unit[band]))
         rank = np.zeros(len(band), dtype=np.int64)
@@ -200,21 +201,17 @@ def exact_gain(size: float, theta: float, unit: int) -> Fraction:
 
 
 def _numbers(values: ArrayLike, what: str) -> Floats:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{what} must be a flat list of numbers, not {values!r}.") from None
-    if array.ndim != 1:
-        raise ProblemError(f"{what} must be a flat list of numbers; it has {array.ndim} dimensions.")
+    array = numbers(values)
+    if array is None or array.ndim != 1:
+        raise ProblemError(f"{what} must be a flat list of numbers, not {short(values)}.")
     return array
 
 
 def _limits(values: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
-    array = np.asarray(values)
-    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise ProblemError(f"{what} must be a whole number or one a stratum, not {values!r}.")
+    array = numbers(values)
+    if array is None or not (np.isfinite(array) & (array == np.floor(array))).all():
+        raise ProblemError(f"{what} must be a whole number or one a stratum, not {short(values)}.")
+    array = np.clip(array, -1, LARGEST_BUDGET)
     if array.ndim == 0:
         return np.full(m, int(array), dtype=np.int64)
     if array.shape != (m,):

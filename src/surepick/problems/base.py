@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, ArmIndex, Bools, Floats
+from ..arms import Arm, ArmIndex, Bools, Floats, numbers, short
 from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator
 
@@ -91,8 +91,15 @@ class Problem(ABC):
     def rival(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[np.ndarray[Any, Any], float]:
         """The decision that could beat this one most on the box, and by how much at most (G, never negative)."""
         low, high = self.check_box(lower, upper)
-        rival, gap = self._rival(low, high, self._vector(decision, "decision"))
+        y = self._vector(decision, "decision")
+        if not self.contains(y):
+            raise ParameterError(f"{short(decision)} is not a decision of this problem, so it has no rival.")
+        rival, gap = self._rival(low, high, y)
         return rival, max(0.0, gap)
+
+    def contains(self, decision: Floats) -> bool:
+        """The vector is one of the decisions."""
+        return True
 
     def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         """phi is this decision all over the box; ``rival`` is the one that could beat it most."""
@@ -126,15 +133,16 @@ class Problem(ABC):
     # -- input ----------------------------------------------------------------------------------------------------
 
     def _vector(self, values: ArrayLike, what: str) -> Floats:
-        try:
-            vector = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{what} must be {self.m} numbers, not {values!r}.") from None
+        vector = numbers(values)
+        if vector is None:
+            raise ParameterError(f"{what} must be {self.m} numbers, not {short(values)}.")
         if vector.shape != (self.m,):
             raise ParameterError(f"{what} has shape {vector.shape}, but the problem has {self.m} arms: give one number an arm.")
-        if np.isnan(vector).any():
-            where = int(np.flatnonzero(np.isnan(vector))[0])
-            raise ParameterError(f"{what} is NaN for arm {self.arms[where].name!r}; give a number for every arm.")
+        if not np.isfinite(vector).all():
+            where = int(np.flatnonzero(~np.isfinite(vector))[0])
+            raise ParameterError(
+                f"{what} is {vector[where]} for arm {self.arms[where].name!r}; give a finite number for every arm."
+            )
         return vector
 
     def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Bools, Floats, make_arms
+from ..arms import Arm, Bools, Floats, make_arms, short
 from ..engine import kernels
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
@@ -49,10 +49,15 @@ class BestOfEach(LinearProblem):
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
-        groups = list(groups)
+        try:
+            groups = list(groups)
+            labels = {label: g for g, label in enumerate(dict.fromkeys(groups))}
+        except TypeError:
+            raise ProblemError(f"groups must be a list with a text or a number for every arm, not {short(groups)}.") from None
+        if any(label != label for label in labels):
+            raise ProblemError("A group label is NaN, which equals nothing: give every arm a real label.")
         if len(groups) != self.m:
             raise ProblemError(f"There are {self.m} arms but {len(groups)} group labels: give a label for every arm.")
-        labels = {label: g for g, label in enumerate(dict.fromkeys(groups))}
         self._partition([labels[label] for label in groups], k, list(labels))
 
     def _partition(self, group: Sequence[int], k: int, labels: Sequence[object]) -> None:
@@ -68,6 +73,10 @@ class BestOfEach(LinearProblem):
         # Arms of one group stand together, in the order of their index.
         self._members = np.argsort(self.group, kind="stable").astype(np.int64)
         self._starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+
+    def contains(self, decision: Floats) -> bool:
+        picked = np.bincount(self.group, weights=decision)
+        return bool(np.isin(decision, (0.0, 1.0)).all() and (picked == self.k).all())
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         order = self._members[np.lexsort((self._members, -weights[self._members], self.group[self._members]))]

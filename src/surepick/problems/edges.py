@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from ..arms import Arm, make_arms
 from ..errors import InfeasibleError, ProblemError
@@ -15,11 +15,14 @@ def edge_arms(
 ) -> tuple[list[Edge], tuple[Arm, ...]]:
     """The edges as pairs, and an arm for each: the user's own, or one called "u-v" (parallel ones "u-v #2" and so on)."""
     pairs: list[Edge] = []
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise ProblemError(f"edges must be a list of pairs (u, v), not {edges!r}.")
     for i, edge in enumerate(edges):
         try:
             u, v = edge
+            hash((u, v))
         except (TypeError, ValueError):
-            raise ProblemError(f"Edge {i} is {edge!r}; give every edge as a pair (u, v).") from None
+            raise ProblemError(f"Edge {i} is {edge!r}; give every edge as a pair (u, v) of texts or numbers.") from None
         if u == v and not loops:
             raise ProblemError(f"Edge {i} joins {u!r} to itself and is of no use: leave it out.")
         pairs.append((u, v))

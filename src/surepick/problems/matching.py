@@ -69,6 +69,11 @@ class Matching(OracleProblem):
                 "with perfect=False."
             )
 
+    def contains(self, decision: Floats) -> bool:
+        rows, columns = np.bincount(self._row, weights=decision), np.bincount(self._column, weights=decision)
+        alone = bool((rows == 1).all()) or not self.perfect
+        return bool(np.isin(decision, (0.0, 1.0)).all() and rows.max() <= 1 and columns.max() <= 1 and alone)
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         from scipy.optimize import linear_sum_assignment
 

@@ -89,6 +89,15 @@ class Path(OracleProblem):
                 "for every arm."
             )
 
+    def contains(self, decision: Floats) -> bool:
+        if not np.isin(decision, (0.0, 1.0)).all():
+            return False
+        after = {int(self._u[e]): int(self._v[e]) for e in np.flatnonzero(decision)}
+        node, steps = self._s, 0
+        while node in after and node != self._t and steps <= len(after):
+            node, steps = after[node], steps + 1
+        return bool(node == self._t and steps == decision.sum())
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         decision = np.zeros(self.m, dtype=np.int64)
         if self.acyclic:

@@ -84,10 +84,16 @@ class Program(Problem):
         self.levels: Ints = np.broadcast_to(top.astype(np.int64), (self.m,)).copy()
         self.linear = bool((self.levels <= 1).all())
         self._plain = _Model(self.A, self.lower, self.upper, self.levels)
+        self._detour: _Detour | None = None
         self._solve(np.zeros(self.m))  # raises if there is no decision at all
 
     def _solve(self, theta: Floats) -> Ints:
         return self._plain.maximise(self.sign * theta)
+
+    def contains(self, decision: Floats) -> bool:
+        whole = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.levels)
+        rows, near = self.A @ decision, 1e-9
+        return bool(whole.all() and (rows >= self.lower - near).all() and (rows <= self.upper + near).all())
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
         return self.sign * float(theta @ decision)
@@ -100,8 +106,10 @@ class Program(Problem):
         """The best *other* decision over the box, by one program; this one itself if every other is worse all over it."""
         up, down = (upper, lower) if self.sign > 0 else (-lower, -upper)  # what a unit more and a unit less is worth
         y = np.rint(decision).astype(np.int64)
+        if self._detour is None or (self._detour.y != y).any():  # the same decision is asked about again and again
+            self._detour = _Detour(self.A, self.lower, self.upper, self.levels, y)
         try:
-            rival = _Detour(self.A, self.lower, self.upper, self.levels, y).maximise(up, down)
+            rival = self._detour.maximise(up, down)
         except InfeasibleError:  # there is no other decision
             return y, 0.0
         change = rival - y

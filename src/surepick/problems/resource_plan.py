@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, Bools, Floats, Ints, make_arms
+from ..arms import Arm, Bools, Floats, Ints, make_arms, numbers, short
 from ..engine import kernels
-from ..errors import InfeasibleError, ProblemError
+from ..errors import InfeasibleError, ParameterError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import Kernel, Problem
 from .dual import least_bound
@@ -45,8 +46,8 @@ class ResourcePlan(Problem):
 
     *Concave or other costs* are **not** bi-monotone (the paper's lemma is wrong there; see the errata). phi is found by
     dynamic programming over the requirement. Undecided arms are exact, by a linear program a plan, up to 4,096 plans.
-    Beyond that an arm counts as undecided whenever some plan that changes it could do at least as well as the plan at
-    the middle of the box: never too few arms, sometimes too many (``exact`` is then False).
+    Beyond that ``rival`` guides the sampling, and ``undecided`` marks none when phi is constant, else every arm with more
+    than one level that a necessary condition leaves open: never too few arms, often too many (``exact`` is then False).
 
     Examples
     --------
@@ -66,6 +67,8 @@ class ResourcePlan(Problem):
         arms: Sequence[str] | Sequence[Arm] | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
+        if not callable(cost) and not isinstance(cost, (Sequence, np.ndarray)):
+            raise ProblemError(f"cost must be a function, or a list with a table or a function a site, not {short(cost)}.")
         m = _count(cost, caps, arms)
         made = make_arms(m if arms is None else arms, "site")
         super().__init__(made, make_estimator(parameter))
@@ -90,7 +93,7 @@ class ResourcePlan(Problem):
             self._first: Ints = np.concatenate(([0], np.cumsum(self.caps)))
             return
         plans = math.prod(int(c) + 1 for c in self.caps) if m < 64 else LISTED + 1
-        self.exact = plans <= LISTED
+        self.exact = self.per_arm = plans <= LISTED
         if self.exact:
             grid = np.indices((self.caps + 1).tolist()).reshape(m, -1).T
             grid = grid[grid.sum(axis=1) >= self.require]
@@ -114,7 +117,7 @@ class ResourcePlan(Problem):
         y = decision.astype(np.int64)
         if (y != decision).any() or (y < 0).any() or (y > self.caps).any():
             where = int(np.flatnonzero((y != decision) | (y < 0) | (y > self.caps))[0])
-            raise ProblemError(f"decision[{where}] = {decision[where]:g} is not a whole number in 0..{self.caps[where]}.")
+            raise ParameterError(f"decision[{where}] = {decision[where]:g} is not a whole number in 0..{self.caps[where]}.")
         return self._starts[:-1] + y
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
@@ -130,12 +133,35 @@ class ResourcePlan(Problem):
             return out
         if self.exact:
             return undecided_real(self._plans, self._plan_rewards, lower, upper)
-        decision = self._solve((lower + upper) / 2).astype(np.float64)
-        near = 1e-12 * float(np.abs(self._costs).max() + np.maximum(np.abs(lower), np.abs(upper)) @ self.caps)
-        edges = self._edges(lower, upper, decision)
+        middle = self._solve((lower + upper) / 2)
+        if not self._contested(lower, upper, middle).any():
+            return np.zeros(self.m, dtype=np.bool_)
+        # A level is possible only if the best plan with it, at U, reaches the best plan of all, at L.
+        at_lower = self._solve(lower)
+        reached = self._reward(lower, at_lower.astype(np.float64)) - self._near(lower, upper)
+        table = np.repeat(upper, self.caps + 1) * self._level - self._costs
         out = np.empty(self.m, dtype=np.bool_)
-        kernels().plan_open(edges, self._starts, decision.astype(np.int64), self.require, -near, out)
+        kernels().plan_open(table, self._starts, middle, self.require, reached, out)
         return out
+
+    def _contested(self, lower: Floats, upper: Floats, decision: Ints) -> Bools:
+        """Arms that some plan changes which could do at least as well as the decision somewhere on the box."""
+        edges = self._edges(lower, upper, decision.astype(np.float64))
+        out = np.empty(self.m, dtype=np.bool_)
+        kernels().plan_open(edges, self._starts, decision, self.require, -self._near(lower, upper), out)
+        return out
+
+    def _near(self, lower: Floats, upper: Floats) -> float:
+        return 1e-12 * float(np.abs(self._costs).max() + np.maximum(np.abs(lower), np.abs(upper)) @ self.caps)
+
+    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+        if self.per_arm:
+            return super().settled(lower, upper, decision, rival)
+        return not self._contested(lower, upper, decision.astype(np.int64)).any()
+
+    def contains(self, decision: Floats) -> bool:
+        whole = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.caps)
+        return bool(whole.all() and decision.sum() >= self.require)
 
     def _edges(self, lower: Floats, upper: Floats, decision: Floats) -> Floats:
         """g_i(v): the most that level v of arm i can be better than the decision's, over the box."""
@@ -192,17 +218,22 @@ def _count(cost: object, caps: object, arms: Sequence[str] | Sequence[Arm] | Non
 
 
 def _whole(caps: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
-    array = np.asarray(caps)
-    if array.dtype.kind not in "iu" or (array < 0).any() or array.shape not in ((), (m,)):
-        raise ProblemError(f"{what} must be whole numbers of at least 0, one a site, not {caps!r}.")
+    array = numbers(caps)
+    if array is None or array.shape not in ((), (m,)) or not ((array >= 0) & (array == np.floor(array)) & (array < 2**31)).all():
+        raise ProblemError(f"{what} must be whole numbers of at least 0, one a site, not {short(caps)}.")
     return np.broadcast_to(array.astype(np.int64), (m,)).copy()
 
 
 def _table(cost: Cost, cap: int, name: str) -> Floats:
     try:
-        table = np.array([cost(y) for y in range(cap + 1)] if callable(cost) else cost, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ProblemError(f"The cost of {name!r} must be numbers or a function of a whole number.") from None
+        table = numbers([cost(y) for y in range(cap + 1)] if callable(cost) else cost)
+    except Exception as error:
+        raise ProblemError(f"The cost function of {name!r} failed on 0..{cap}: {error!r}.") from error
+    if table is None or table.ndim == 0:
+        raise ProblemError(
+            f"The cost of {name!r} must be numbers or a function of a whole number, not {short(cost)}. "
+            "If all sites cost the same, give one function."
+        )
     if table.shape != (cap + 1,):
         raise ProblemError(
             f"The cost table of {name!r} has {table.size} entries, but its cap is {cap}: give the cost at 0, 1, ..., {cap}."
@@ -219,15 +250,18 @@ def _rising(step: Floats, table: Floats) -> bool:
 
 def _smooth(step: Floats, table: Floats) -> Floats:
     """Steps that never fall: rounding makes those of a straight line wobble, and equal gains must be equal."""
-    change = np.diff(step)
-    if ((change == 0) | (change > _rounding(table))).all():
+    change, rounding = np.diff(step), _rounding(table)
+    if ((change == 0) | (change > rounding)).all():
         return step
     smooth = step.copy()
     for i in range(1, len(step)):
-        if step[i] - smooth[i - 1] <= _rounding(table):
+        if step[i] - smooth[i - 1] <= rounding[i - 1]:
             smooth[i] = smooth[i - 1]
     return smooth
 
 
-def _rounding(table: Floats) -> float:
-    return 8 * float(np.finfo(np.float64).eps) * float(np.abs(table).max())
+def _rounding(table: Floats) -> Floats:
+    """How far rounding of three neighbouring entries can bend the line through them."""
+    size = np.abs(table)
+    rounding: Floats = 8 * np.finfo(np.float64).eps * np.maximum(np.maximum(size[:-2], size[1:-1]), size[2:])
+    return rounding

@@ -64,6 +64,8 @@ class SampleAllocation(Problem):
         self.budget, self.lower, self.upper = check_limits(self.m, budget, lower, upper)
         share = self.sizes / self.sizes.sum()
         self._share2: Floats = share * share
+        # Divided by a power of two, so that squares stay within floating point and gains compare as before.
+        self._n: Floats = np.ldexp(self.sizes, -int(np.frexp(self.sizes.max())[1]))
 
     def _solve(self, theta: Floats) -> Ints:
         if not (np.isfinite(theta) & (theta >= 0)).all():
@@ -71,7 +73,14 @@ class SampleAllocation(Problem):
             raise ParameterError(f"theta[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
         return fill(self.sizes, theta, self.budget, self.lower, self.upper)
 
+    def contains(self, decision: Floats) -> bool:
+        whole = (decision == np.floor(decision)) & (decision >= self.lower) & (decision <= self.upper)
+        return bool(whole.all() and decision.sum() <= self.budget)
+
     def _reward(self, theta: Floats, decision: Floats) -> float:
+        if (decision <= 0).any():
+            where = int(np.flatnonzero(decision <= 0)[0])
+            raise ParameterError(f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.")
         return -float((self._share2 * theta / decision).sum())
 
     def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
@@ -85,13 +94,13 @@ class SampleAllocation(Problem):
         held = at_lower > self.lower
         more = same & (at_lower < self.upper)
         if held.any() and more.any():
-            weak = _extremes(self.sizes, lower, at_lower - 1, held, strongest=False)
+            weak = _extremes(self._n, lower, at_lower - 1, held, strongest=False)
             out |= more & self._beats(upper, at_lower, lower, at_lower - 1, weak, wins=True)
         # One less at L_i: against the best unit that another lacks at U.
         lacking = at_upper < self.upper
         less = same & (at_upper > self.lower)
         if lacking.any() and less.any():
-            best = _extremes(self.sizes, upper, at_upper, lacking, strongest=True)
+            best = _extremes(self._n, upper, at_upper, lacking, strongest=True)
             out |= less & self._beats(lower, at_upper - 1, upper, at_upper, best, wins=False)
         return out
 
@@ -102,20 +111,20 @@ class SampleAllocation(Problem):
         if len(two) > 1:
             other[two[0]] = two[1]
         unit = np.maximum(step, 1)
-        mine = self.sizes**2 * theta / (unit * (unit + 1.0))
+        mine = self._n**2 * theta / (unit * (unit + 1.0))
         their_unit = np.maximum(their_step[other], 1)
-        theirs = self.sizes[other] ** 2 * their_theta[other] / (their_unit * (their_unit + 1.0))
+        theirs = self._n[other] ** 2 * their_theta[other] / (their_unit * (their_unit + 1.0))
         out: Bools = mine > theirs if wins else mine < theirs
         larger: Bools = arms > other if wins else arms < other
         close = np.abs(mine - theirs) <= NEAR * np.maximum(mine, theirs)
         if close.any():
-            alike = (self.sizes == self.sizes[other]) & (theta == their_theta[other]) & (unit == their_unit)
+            alike = (self._n == self._n[other]) & (theta == their_theta[other]) & (unit == their_unit)
             alike |= (theta == 0) & (their_theta[other] == 0)
             out = np.where(close & alike, larger, out)
             for i in np.flatnonzero(close & ~alike):
                 j = other[i]
-                a = exact_gain(self.sizes[i], theta[i], int(unit[i]))
-                b = exact_gain(self.sizes[j], their_theta[j], int(their_unit[i]))
+                a = exact_gain(self._n[i], theta[i], int(unit[i]))
+                b = exact_gain(self._n[j], their_theta[j], int(their_unit[i]))
                 out[i] = larger[i] if a == b else ((a > b) == wins)
         if len(two) == 1:
             out[two[0]] = False  # nobody else to trade with
@@ -154,7 +163,7 @@ class SampleAllocation(Problem):
         return rival.astype(np.int64), value
 
     def kernel(self) -> Kernel:
-        return Kernel(2, np.concatenate(([self.budget], self.lower, self.upper)), self.sizes)
+        return Kernel(2, np.concatenate(([self.budget], self.lower, self.upper)), self._n)
 
 
 def _extremes(sizes: Floats, theta: Floats, unit: Ints, among: Bools, strongest: bool) -> Ints:

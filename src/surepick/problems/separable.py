@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Bools, Floats, make_arms
+from ..arms import Arm, Bools, Floats, make_arms, numbers, short
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import Problem
@@ -40,9 +40,9 @@ class Separable(Problem):
     Notes
     -----
     With neither ``table=True`` nor ``bimonotone=True`` no number of calls of ``oracle(theta)`` can rule out a better decision
-    somewhere between the points asked, so the problem is refused. With a table oracle, arm i counts as undecided if some decision
-    that changes it could do at least as well as phi(middle of the box): never too few arms, sometimes too many,
-    and none exactly when phi is constant.
+    somewhere between the points asked, so the problem is refused. With a table oracle, ``rival`` guides the sampling;
+    ``undecided`` marks none when phi is constant, else every arm with more than one level that a necessary condition leaves
+    open: never too few arms, often too many.
 
     Examples
     --------
@@ -65,10 +65,14 @@ class Separable(Problem):
         arms: int | Sequence[str] | Sequence[Arm] | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
+        if isinstance(levels, str) or not isinstance(levels, (Sequence, np.ndarray)):
+            raise ProblemError(f"levels must be a list with the values of every y_i, not {short(levels)}.")
         made = make_arms(len(levels) if arms is None else arms)
         super().__init__(made, make_estimator(parameter))
         if len(levels) != self.m:
             raise ProblemError(f"There are {self.m} arms but levels for {len(levels)}: give the levels of every arm.")
+        if not callable(rewards) and not isinstance(rewards, Sequence):
+            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
         self.rewards: list[Reward] = [rewards] * self.m if callable(rewards) else list(rewards)
         if len(self.rewards) != self.m or not all(callable(r) for r in self.rewards):
             raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
@@ -80,26 +84,32 @@ class Separable(Problem):
                 "bimonotone=True if phi_i rises with theta_i and falls with the others, or give an oracle of tables "
                 "with table=True."
             )
-        self.levels: list[Floats] = [np.asarray(v, dtype=np.float64) for v in levels]
-        for arm, values in zip(made, self.levels, strict=True):
-            if values.ndim != 1 or len(values) == 0 or not np.isfinite(values).all() or len(set(values.tolist())) < len(values):
+        self.levels: list[Floats] = []
+        for arm, own in zip(made, levels, strict=True):
+            values = numbers(own)
+            if values is None or values.ndim != 1 or not np.isfinite(values).all() or not 0 < len(values) == len(set(values)):
                 raise ProblemError(f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.")
+            self.levels.append(values)
         self.oracle, self.table, self.bimonotone = oracle, bool(table), bool(bimonotone)
         self.exact = self.bimonotone
         self.rivals = self.table
+        self.per_arm = self.bimonotone
         self.affine = all(_is_affine(r, arm, v) for r, arm, v in zip(self.rewards, made, self.levels, strict=True))
 
     def _tables(self, theta: Floats) -> list[Floats]:
-        return [
-            np.array([r(float(t), float(v)) for v in values])
-            for r, t, values in zip(self.rewards, theta, self.levels, strict=True)
-        ]
+        tables = []
+        for arm, r, t, values in zip(self.arms, self.rewards, theta, self.levels, strict=True):
+            table = numbers([r(float(t), float(v)) for v in values])
+            if table is None or table.shape != values.shape or not np.isfinite(table).all():
+                raise ProblemError(f"The reward of arm {arm.name!r} at theta = {t:g} is not a finite number for every level.")
+            tables.append(table)
+        return tables
 
     def _ask(self, question: Any) -> np.ndarray[Any, Any]:
         answer = self.oracle(question)
+        if numbers(answer) is None or np.shape(answer) != (self.m,):
+            raise InfeasibleError(f"The oracle returned {short(answer)}; it must return a decision with {self.m} entries.")
         decision = np.asarray(answer)
-        if answer is None or decision.shape != (self.m,):
-            raise InfeasibleError(f"The oracle returned {answer!r}; it must return a decision with {self.m} entries.")
         for i, values in enumerate(self.levels):
             if not (values == decision[i]).any():
                 raise ProblemError(f"The oracle put arm {self.arms[i].name!r} at {decision[i]!r}, which is not among its levels.")
@@ -135,18 +145,38 @@ class Separable(Problem):
                 out[i] = self._solve(one)[i] != self._solve(other)[i]
             return out
         decision = self._solve((lower + upper) / 2)
-        edges = self._edges(lower, upper, np.asarray(decision, dtype=np.float64))
-        reach = sum(float(np.ptp(e)) for e in edges)
+        if not self._contested(self._edges(lower, upper, decision), decision, lambda worth, near: worth >= -near).any():
+            return out
+        # A level is possible only if the best decision with it, at its best, reaches the best of all, at its worst.
+        ends = list(zip(self._tables(lower), self._tables(upper), strict=True))
+        worst = [np.minimum(a, b) for a, b in ends]
+        reached = self._worth(worst, self._ask(worst))
+        best = [np.maximum(a, b) for a, b in ends]
+        return self._contested(best, decision, lambda worth, near: worth >= reached - near)
+
+    def _contested(self, tables: list[Floats], decision: np.ndarray[Any, Any], good: Callable[[float, float], bool]) -> Bools:
+        """Arms for which a decision with another level than this one's is worth enough by the tables."""
+        out = np.zeros(self.m, dtype=np.bool_)
+        reach = sum(float(np.ptp(t)) for t in tables)
         for i, values in enumerate(self.levels):
             for v in np.flatnonzero(values != decision[i]):
-                forced = list(edges)
-                forced[i] = np.full(len(values), -2.0 * reach - 1.0)
-                forced[i][v] = edges[i][v]
+                forced = list(tables)
+                forced[i] = np.full(len(values), float(tables[i].min()) - 2.0 * reach - 1.0)
+                forced[i][v] = tables[i][v]
                 y = self._ask(forced)
-                if y[i] == values[v] and self._worth(edges, y) >= -1e-12 * reach:
+                if y[i] == values[v] and good(self._worth(tables, y), 1e-12 * (1.0 + reach)):
                     out[i] = True
                     break
         return out
+
+    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+        if self.bimonotone:
+            return super().settled(lower, upper, decision, rival)
+        edges = self._edges(lower, upper, decision)
+        return not self._contested(edges, decision, lambda worth, near: worth >= -near).any()
+
+    def contains(self, decision: Floats) -> bool:
+        return all(bool((values == y).any()) for values, y in zip(self.levels, decision, strict=True))
 
     def _worth(self, edges: list[Floats], decision: np.ndarray[Any, Any]) -> float:
         return float(sum(e[int(np.flatnonzero(v == y)[0])] for e, v, y in zip(edges, self.levels, decision, strict=True)))

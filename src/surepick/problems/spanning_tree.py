@@ -69,6 +69,10 @@ class SpanningTree(LinearProblem):
                 "add the missing edges, or set up one problem a component."
             )
 
+    def contains(self, decision: Floats) -> bool:
+        # A tree is the best one when its own edges come first.
+        return bool(np.isin(decision, (0.0, 1.0)).all() and (self._best(decision) == decision).all())
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         order = np.argsort(-weights, kind="stable")
         decision = np.zeros(self.m, dtype=np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, Bools, Floats, make_arms
+from ..arms import Arm, Bools, Floats, make_arms, numbers, short
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import Problem
@@ -52,10 +52,9 @@ class Subsets(Problem):
         if sense not in ("max", "min"):
             raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
         self.sense = sense
-        try:
-            D = np.asarray(decisions, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ProblemError(f"decisions must be rows of {self.m} numbers each.") from None
+        D = numbers(decisions)
+        if D is None:
+            raise ProblemError(f"decisions must be rows of {self.m} numbers each, not {short(decisions)}.")
         if D.size == 0:
             raise InfeasibleError("The list of decisions is empty; give at least one.")
         if D.ndim != 2 or D.shape[1] != self.m:
@@ -71,6 +70,9 @@ class Subsets(Problem):
         self.decisions = D.astype(np.int64) if (D == np.round(D)).all() else D
         self._D: Floats = D if sense == "max" else -D
         self._zero = np.zeros(len(D))
+
+    def contains(self, decision: Floats) -> bool:
+        return bool((self.decisions == decision).all(axis=1).any())
 
     def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
         row: np.ndarray[Any, Any] = self.decisions[leading(self._D, self._zero, theta)]

@@ -76,18 +76,14 @@ def table_arms(table: Table, noun: str) -> tuple[Arm, ...]:
     if noun == "edge" and not table.has("stratum") and table.has("u"):
         names = [arm.name for arm in edge_arms(table_edges(table), None, loops=True)[1]]
     else:
-        names = table.texts("stratum", "which names the rows")
+        names = table.names(noun)
     bounds = table.has("min") or table.has("max")
     kinds = table.texts("kind", empty=True) if table.has("kind") else [""] * len(table)
     scales = table.texts("scale", empty=True) if table.has("scale") else [""] * len(table)
     lows = table.texts("min", "which belongs to 'max'", empty=True) if bounds else [""] * len(table)
     highs = table.texts("max", "which belongs to 'min'", empty=True) if bounds else [""] * len(table)
     arms: list[Arm] = []
-    seen: dict[str, int] = {}
     for i, (name, kind, scale, low, high) in enumerate(zip(names, kinds, scales, lows, highs, strict=True)):
-        if name in seen:
-            table.fail(i, "stratum", f"{name!r} is already in line {table.lines[seen[name]]}; give each {noun} its own name")
-        seen[name] = i
         if bounds and kind in ("", "bounded"):
             for column, cell in (("min", low), ("max", high)):
                 if cell == "":

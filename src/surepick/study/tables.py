@@ -65,6 +65,16 @@ class Table:
             self.fail(cells.index(""), column, "the cell is empty; fill it in, or delete the row")
         return cells
 
+    def names(self, noun: str) -> list[str]:
+        """What the rows are called; no name may come twice."""
+        names = self.texts("stratum", f"which names each {noun}")
+        seen: dict[str, int] = {}
+        for i, name in enumerate(names):
+            if name in seen:
+                self.fail(i, "stratum", f"{name!r} is already in line {self.lines[seen[name]]}; give each {noun} its own name")
+            seen[name] = i
+        return names
+
     def numbers(self, column: str, why: str = "") -> list[float]:
         return [self.number(i, column, cell) for i, cell in enumerate(self.texts(column, why))]
 
