@@ -23,7 +23,7 @@ slow: .venv/test.stamp
 	$(BIN)/pytest -q -n 2 -m slow --durations=10
 
 bench: .venv/test.stamp
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py --write README.md
 
 .venv/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'surepick needs Python 3.11 or later')"

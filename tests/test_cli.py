@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import surepick as sp
-from surepick.cli import main
 from surepick.study import load
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -26,31 +25,6 @@ kind = "top-k"
 k = 1
 """
 TRUTH = '[simulate]\nkind = "bernoulli"\np = [0.9, 0.5, 0.2]\n'
-
-
-@pytest.fixture
-def cli(capsys):
-    """Runs a command in this process; returns its exit code, standard output and standard error."""
-
-    def call(*args: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(a) for a in args])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return call
-
-
-@pytest.fixture
-def ask(cli):
-    """A command with --json that works: its answer."""
-
-    def call(*args: object) -> dict:
-        code, out, err = cli(*args, "--json")
-        assert (code, err) == (0, ""), out
-        return json.loads(out)
-
-    return call
 
 
 @pytest.fixture

@@ -3,40 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 
 import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.cli import main
 
 STRATA = "stratum,N,S\nnorth,100,2\nsouth,300,1.5\nwest,4,9\n"
-
-
-@pytest.fixture
-def cli(capsys):
-    """Runs a command in this process; returns its exit code, standard output and standard error."""
-
-    def call(*args: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(a) for a in args])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return call
-
-
-@pytest.fixture
-def ask(cli):
-    """A command with --json that works: its answer."""
-
-    def call(*args: object) -> dict:
-        code, out, err = cli(*args, "--json")
-        assert (code, err) == (0, ""), out
-        return json.loads(out)
-
-    return call
 
 
 @pytest.fixture

@@ -10,30 +10,8 @@ import sys
 import pytest
 
 import surepick as sp
-from surepick.cli import main
 
-STUDY = """
-title = "Three posters"
-delta = 0.1
-arms = ["red", "blue", "green"]
-[problem]
-kind = "top-k"
-k = 1
-"""
-TRUTH = '[simulate]\nkind = "bernoulli"\np = [0.9, 0.5, 0.2]\n'
-
-
-@pytest.fixture
-def cli(capsys):
-    """Runs a command in this process; returns its exit code, standard output and standard error."""
-
-    def call(*args: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(a) for a in args])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return call
+from .test_cli import STUDY, TRUTH
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def view_of(problem: sp.Problem, lower: np.ndarray, upper: np.ndarray) -> View:
     return view
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"separable-theta"}))  # an oracle of theta names no rival
 @given(data=st.data())
 def test_unified_stops_on_the_same_data_as_coci(name: str, data: st.DataObject) -> None:
     problem = data.draw(CASES[name])

@@ -25,20 +25,6 @@ k = 2
 STRATA = "Stratum,N,S,min,MAX,comment\nnorth,100,2,0,10,x\nsouth,300,1.5,0,10,y\nwest,50,0,0,10,z\n"
 
 
-@pytest.fixture
-def study(tmp_path):
-    """Writes a study file and, by name, its tables; returns the path."""
-
-    def write(text: str, **tables: str) -> Path:
-        for name, table in tables.items():
-            (tmp_path / f"{name}.csv").write_text(table, encoding="utf-8")
-        path = tmp_path / "study.toml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda p: p.stem)
 def test_examples_load_and_certify(path):
     spec = load(path)

@@ -20,20 +20,6 @@ k = 2
 """
 
 
-@pytest.fixture
-def study(tmp_path):
-    """Writes a study file and, by name, its tables; returns the path."""
-
-    def write(text: str, **tables: str) -> Path:
-        for name, table in tables.items():
-            (tmp_path / f"{name}.csv").write_text(table, encoding="utf-8")
-        path = tmp_path / "study.toml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
 def refused(path: Path, *words: str) -> str:
     with pytest.raises(StudyError) as caught:
         load(path)

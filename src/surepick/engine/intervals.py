@@ -20,29 +20,28 @@ def kl(p, q):
 
 
 @njit(cache=True)
+def furthest(mean, end, level):
+    """How far from the mean towards an end q may go while kl(mean, q) <= level, by bisection; rounded outwards."""
+    if kl(mean, end) <= level:
+        return end
+    inside, outside = mean, end
+    while abs(outside - inside) > 1e-13:
+        middle = 0.5 * (inside + outside)
+        if kl(mean, middle) <= level:
+            inside = middle
+        else:
+            outside = middle
+    return outside
+
+
+@njit(cache=True)
 def kl_bounds(p, level):
-    """The smallest and largest q with kl(p, q) <= level, by bisection; rounded outwards."""
+    """The smallest and largest q with kl(p, q) <= level."""
     lower = np.empty(len(p))
     upper = np.empty(len(p))
     for i in range(len(p)):
         mean = min(max(p[i], 0.0), 1.0)
         reach = math.sqrt(level[i] / 2.0)  # Pinsker: no further than this
-        inside, outside = mean, min(mean + reach, 1.0)
-        if kl(mean, outside) > level[i]:
-            while outside - inside > 1e-13:
-                middle = 0.5 * (inside + outside)
-                if kl(mean, middle) <= level[i]:
-                    inside = middle
-                else:
-                    outside = middle
-        upper[i] = outside
-        inside, outside = mean, max(mean - reach, 0.0)
-        if kl(mean, outside) > level[i]:
-            while inside - outside > 1e-13:
-                middle = 0.5 * (inside + outside)
-                if kl(mean, middle) <= level[i]:
-                    inside = middle
-                else:
-                    outside = middle
-        lower[i] = outside
+        lower[i] = furthest(mean, max(mean - reach, 0.0), level[i])
+        upper[i] = furthest(mean, min(mean + reach, 1.0), level[i])
     return lower, upper

@@ -158,6 +158,12 @@ class Problem(ABC):
         return f"<{type(self).__name__}: {self.m} arms>"
 
 
+def check_sense(sense: str) -> str:
+    if sense not in ("max", "min"):
+        raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
+    return sense
+
+
 class LinearProblem(Problem):
     """0/1 decisions with reward theta . y (``sense="max"``) or -theta . y (``sense="min"``).
 
@@ -169,9 +175,7 @@ class LinearProblem(Problem):
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: str = "max") -> None:
         super().__init__(arms, parameter)
-        if sense not in ("max", "min"):
-            raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
-        self.sense = sense
+        self.sense = check_sense(sense)
         self.sign = 1.0 if sense == "max" else -1.0
 
     def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..arms import Arm, Bools, Floats, Ints, make_arms
 from ..errors import InfeasibleError, ProblemError, SurepickError
 from ..estimators import Estimator, make_estimator
-from .base import Problem
+from .base import Problem, check_sense
 
 
 class Program(Problem):
@@ -61,9 +61,7 @@ class Program(Problem):
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
-        if sense not in ("max", "min"):
-            raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
-        self.sense = sense
+        self.sense = check_sense(sense)
         self.sign = 1.0 if sense == "max" else -1.0
         try:
             self.A: Floats = np.atleast_2d(np.asarray(A, dtype=np.float64))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..arms import Arm, Bools, Floats, make_arms, numbers, short
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .base import Problem
+from .base import Problem, check_sense
 from .explicit import leading, undecided_binary, undecided_real
 
 
@@ -49,9 +49,7 @@ class Subsets(Problem):
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
-        if sense not in ("max", "min"):
-            raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
-        self.sense = sense
+        self.sense = check_sense(sense)
         D = numbers(decisions)
         if D is None:
             raise ProblemError(f"decisions must be rows of {self.m} numbers each, not {short(decisions)}.")
