@@ -12,12 +12,13 @@ from pathlib import Path
 
 import allocation
 import asking
+import graphs
 import numpy as np
 import sampling
 import undecided
 from rich.progress import track
 
-PARTS = (allocation, undecided, asking, sampling)
+PARTS = (allocation, undecided, asking, sampling, graphs)
 
 
 def main() -> int:

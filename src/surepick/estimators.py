@@ -82,6 +82,13 @@ class Moments:
 
     def refresh(self, arm: int | slice = slice(None)) -> None:
         """Recompute the estimates from the moments."""
+        if isinstance(arm, int):
+            n = int(self.counts[arm])
+            if self.variance:
+                self.estimates[arm] = self.squares[arm] / (n - 1) if n >= 2 else np.nan
+            else:
+                self.estimates[arm] = self.means[arm] if n >= 1 else np.nan
+            return
         if not self.variance:
             self.estimates[arm] = np.where(self.counts[arm] >= 1, self.means[arm], np.nan)
             return

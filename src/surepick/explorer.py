@@ -87,6 +87,7 @@ class Explorer:
         self._stopped: Certificate | None = None
         self._current: Certificate | None = None  # what the observations say now; forgotten when more come in
         self._view: View | None = None
+        self._started = False
 
     # -- tell -----------------------------------------------------------------------------------------------------
 
@@ -113,13 +114,14 @@ class Explorer:
             return []
         if self.budget is not None:
             n = min(int(n), self.budget - self.samples)
-        counts, minimum = self.counts, self.problem.parameter.minimum
+        counts, minimum = self.record.counts, self.problem.parameter.minimum
+        if self.started:
+            return self.policy.choose(self.view, counts, int(n))
         first: list[int] = np.repeat(np.arange(self.problem.m), np.maximum(minimum - counts, 0))[:n].tolist()
         if len(first) == n:
             return first
-        if not self.started:  # every arm is wanted; nothing tells them apart yet
-            return first + spread(self.undecided, np.maximum(counts, minimum), self.problem.scales, n - len(first))
-        return self.policy.choose(self.view, counts, int(n))
+        # Every arm is wanted; nothing tells them apart yet.
+        return first + spread(self.undecided, np.maximum(counts, minimum), self.problem.scales, n - len(first))
 
     # -- what is known --------------------------------------------------------------------------------------------
 
@@ -136,7 +138,9 @@ class Explorer:
     @property
     def started(self) -> bool:
         """Every arm has enough observations for a first estimate."""
-        return bool((self.record.counts >= self.problem.parameter.minimum).all())
+        if not self._started:  # counts never fall
+            self._started = bool((self.record.counts >= self.problem.parameter.minimum).all())
+        return self._started
 
     @property
     def view(self) -> View:

@@ -164,6 +164,8 @@ class _Source:
 
     def take(self, arm: int, n: int) -> None:
         """Tell the explorer the next n values of an arm."""
+        if n == 1 and self.used[arm] >= self.filled[arm]:
+            self.refill(arm)
         ready = self.buffer[arm, self.used[arm] : min(self.used[arm] + n, self.filled[arm])]
         self.used[arm] += len(ready)
         n -= len(ready)

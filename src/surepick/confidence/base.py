@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+import numpy as np
+
 from ..arms import Floats, Ints
 from ..problems.base import Problem
 
@@ -29,6 +31,6 @@ class Confidence(ABC):
         """Lower and upper bounds of every arm's parameter, within its range."""
         problem = self.problem
         radius = self.radius(counts)
-        lower = (estimates - radius).clip(problem.low, problem.high)
-        upper = (estimates + radius).clip(problem.low, problem.high)
+        lower = np.minimum(np.maximum(estimates - radius, problem.low), problem.high)
+        upper = np.minimum(np.maximum(estimates + radius, problem.low), problem.high)
         return lower, upper

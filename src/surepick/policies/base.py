@@ -38,7 +38,8 @@ class View:
     @cached_property
     def decision(self) -> np.ndarray[Any, Any]:
         """phi at the estimates, within the box."""
-        return self.problem._solve(self.estimates.clip(*self.box))
+        lower, upper = self.box
+        return self.problem._solve(np.minimum(np.maximum(self.estimates, lower), upper))
 
     @cached_property
     def undecided(self) -> Bools:
@@ -92,10 +93,10 @@ class Policy(ABC):
 def spread(candidates: Bools, counts: Ints, scales: Floats, n: int) -> list[int]:
     arms = np.flatnonzero(candidates)
     squares = scales[arms] ** 2
-    planned = counts[arms].copy()
+    planned = counts[arms]
     weights = squares / planned
     if n == 1:
-        return [int(arms[np.argmax(weights)])]
+        return [int(arms[weights.argmax()])]
     heap = [(-w, p) for p, w in enumerate(weights.tolist())]
     heapq.heapify(heap)
     chosen = []

@@ -194,19 +194,16 @@ class LinearProblem(Problem):
         return self._open(lower, upper) if self.sign > 0 else self._open(-upper, -lower)
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
-        return self.sign * float(theta @ decision)
+        return self.sign * float((theta * decision).sum())  # a product by BLAS would start threads for long vectors
 
     def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
-        weights = self.sign * decision
-        low = np.where(weights > 0, lower, upper)
-        high = np.where(weights > 0, upper, lower)
-        held = weights != 0  # an unbounded arm that is not held has no say
-        return float(weights[held] @ low[held]), float(weights[held] @ high[held])
+        ends = self._reward(lower, decision), self._reward(upper, decision)
+        return min(ends), max(ends)
 
     def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
         # One oracle call at the corner that is worst for the decision (the test of CLUCB).
         held = decision > 0
         corner = np.where(held, lower, upper) if self.sign > 0 else np.where(held, upper, lower)
         rival = self._solve(corner)
-        differ = rival != decision
-        return rival, self.sign * float(corner[differ] @ (rival - decision)[differ])
+        differ = np.flatnonzero(rival != decision)
+        return rival, self.sign * float((corner[differ] * (rival[differ] - decision[differ])).sum())

@@ -63,6 +63,13 @@ class Matching(OracleProblem):
             self._column = np.array([right[v] for _, v in self.edges])
         self._shape = len(left), len(right) + (0 if self.perfect else len(left))
         self._parallel = len(set(zip(self._row.tolist(), self._column.tolist(), strict=True))) < self.m
+        self._edge = np.full(self._shape, -1)  # the arm of every cell; of parallel ones see _best
+        self._edge[self._row, self._column] = np.arange(self.m)
+        self._cells = self._row * self._shape[1] + self._column
+        self._complete = bool((self._edge >= 0).all())
+        from scipy.optimize import linear_sum_assignment
+
+        self._assign = linear_sum_assignment
         if self.perfect and self._best(np.zeros(self.m)).sum() < len(left):
             raise InfeasibleError(
                 f"No matching covers all {len(left)} nodes of the smaller side: add edges, or let nodes stay alone "
@@ -75,18 +82,19 @@ class Matching(OracleProblem):
         return bool(np.isin(decision, (0.0, 1.0)).all() and rows.max() <= 1 and columns.max() <= 1 and alone)
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
-        from scipy.optimize import linear_sum_assignment
-
-        # A missing edge is so bad that it is taken only if nothing else covers the row.
-        table = np.full(self._shape, -1.0 - 2.0 * float(np.abs(weights).sum()))
+        edge, table = self._edge, np.empty(self._shape)
+        if not self._complete:  # a missing edge is so bad that it is taken only if nothing else covers the row
+            table.fill(-1.0 - 2.0 * float(np.abs(weights).sum()))
         if not self.perfect:
             table[:, self._shape[1] - self._shape[0] :] = 0.0  # to stay alone
-        edge = np.full(self._shape, -1)
-        order = np.lexsort((-np.arange(self.m), weights)) if self._parallel else np.arange(self.m)
-        table[self._row[order], self._column[order]] = weights[order]
-        edge[self._row[order], self._column[order]] = order
-        rows, columns = linear_sum_assignment(table, maximize=True)
-        taken = edge[rows, columns]
+        if self._parallel:  # the best of parallel edges, the first of equal ones, is written last
+            order = np.lexsort((-np.arange(self.m), weights))
+            edge = edge.copy()
+            edge.ravel()[self._cells[order]] = order
+            table.ravel()[self._cells[order]] = weights[order]
+        else:
+            table.ravel()[self._cells] = weights
+        taken = edge[self._assign(table, maximize=True)]
         decision = np.zeros(self.m, dtype=np.int64)
-        decision[taken[taken >= 0]] = 1
+        decision[taken if self._complete else taken[taken >= 0]] = 1
         return decision
