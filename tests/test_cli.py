@@ -246,3 +246,33 @@ def test_demo(ask, cli, tmp_path, monkeypatch):
     assert code == 2
     assert "edited" in err
     assert (folder / "study.toml").read_text() == STUDY
+
+
+def test_warning_of_ties(capsys, study, tmp_path):
+    from surepick.cli.watch import warn_of_ties
+
+    warn_of_ties(load(study))
+    assert capsys.readouterr().out == ""
+    path = tmp_path / "tie.toml"
+    path.write_text(STUDY + TRUTH.replace("0.9, 0.5", "0.9, 0.9"))
+    warn_of_ties(load(path))
+    assert "will not end by itself" in " ".join(capsys.readouterr().out.split())
+
+
+def test_check_without_a_plan_and_with_tied_estimates(cli, study, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("arm,value\n" + "".join(f"{arm},{x}\n" for arm in ("red", "blue", "green") for x in (0, 1)))
+    code, out, _ = cli("check", study, data, "--next", 0)
+    assert code == 0
+    assert "Sample next" not in out
+    assert "Best guess: red" in out
+    assert "The estimates tie" in out
+
+
+def test_tables_keep_their_names_and_digits_in_a_narrow_terminal(monkeypatch):
+    from surepick.cli import talk
+
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert talk.console(wide=True).width >= talk.NARROWEST
+    assert talk.console().width == 40

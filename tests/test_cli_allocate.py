@@ -80,3 +80,25 @@ def test_a_stratum_that_comes_twice_is_refused(cli, tmp_path):
     said = " ".join(err.split())
     assert "line 4" in said
     assert "'a' is already in line 2" in said
+
+
+def test_interviews_that_the_bounds_do_not_allow_are_named(ask, cli, strata):
+    code, out, err = cli("allocate", strata, "--budget", 60, "--upper", 10)
+    assert (code, err) == (0, "")
+    assert "30 of the 60 interviews are not spent" in " ".join(out.split())
+    assert ask("allocate", strata, "--budget", 60, "--upper", 10)["unspent"] == 30
+
+
+def test_the_table_of_strata_is_never_overwritten(cli, strata):
+    before = strata.read_bytes()
+    code, _, err = cli("allocate", strata, "--budget", 60, "--out", strata)
+    assert code == 2
+    assert "give another file" in " ".join(err.split())
+    assert strata.read_bytes() == before
+
+
+@pytest.mark.parametrize("option", [("--lower", 0), ("--budget", -4)])
+def test_bad_options_are_not_blamed_on_the_file(cli, strata, option):
+    code, _, err = cli("allocate", strata, *(() if option[0] == "--budget" else ("--budget", 60)), *option)
+    assert code == 2
+    assert err.startswith(option[0])

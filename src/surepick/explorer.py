@@ -182,7 +182,7 @@ class Explorer:
     @property
     def done(self) -> bool:
         """Certified, or out of budget."""
-        return self.certified or (self.budget is not None and self.samples >= self.budget)
+        return (self.budget is not None and self.samples >= self.budget) or self.certified
 
     @property
     def decision(self) -> np.ndarray[Any, Any]:
@@ -196,6 +196,9 @@ class Explorer:
         if self._current is None:
             self._current = self._certificate(certified=False)
         return self._current
+
+    def __repr__(self) -> str:
+        return f"<Explorer of {self.problem!r}: {str(self.certificate())[:-1]}>"
 
     # -- inside ---------------------------------------------------------------------------------------------------
 

@@ -117,7 +117,7 @@ def drive(
         if fast and explorer.started:
             _compiled(explorer, source, report)
             return
-        for arm, n in Counter(arms).items():
+        for arm, n in Counter(arms).items() if len(arms) > 1 else ((arms[0], 1),):
             source.take(arm, n)
         report()
     report(last=True)

@@ -29,7 +29,8 @@ def allocate(
     """Split a survey's interviews over its strata.
 
     The allocation is the one at which the estimated population mean varies least, exactly. The table may also have
-    columns lower and upper with bounds of its own for every stratum; --lower, --upper and --cap-at-size replace them.
+    columns lower and upper with bounds of its own for every stratum. --lower replaces the one, --upper or --cap-at-size
+    the other.
     The standard error is without correction for a finite population, but for --cap-at-size.
     """
     import numpy as np
@@ -40,6 +41,12 @@ def allocate(
 
     if cap_at_size and upper is not None:
         raise SettingError("--upper and --cap-at-size both bound the interviews from above; give only one of them.")
+    if lower is not None and lower < 1:
+        raise SettingError(f"--lower must be at least 1, not {lower}: a stratum with no interviews has no estimate.")
+    if budget < 1:
+        raise SettingError(f"--budget must be a whole number of interviews of at least 1, not {budget}.")
+    if out is not None and out.exists() and out.samefile(strata):
+        raise SettingError(f"--out {out} is the table of strata itself; give another file.")
     rows = read_table(strata)
     names = rows.names("stratum")
     sizes = np.array(rows.sizes("N", "which is the size of every stratum"))
@@ -62,7 +69,8 @@ def allocate(
         high = low if most is None else most[i] if isinstance(most, list) else most
         if high < low:
             column = "N" if cap_at_size else "upper" if rows.has("upper") else "stratum"
-            rows.fail(i, column, f"at most {high} interviews, but at least {low}; lower the least number or raise the most")
+            way = "give the stratum a smaller least number in a column 'lower'" if cap_at_size else "lower one or raise the other"
+            rows.fail(i, column, f"interviews: at most {high}, but at least {low}; {way}")
     try:
         interviews = problems.allocate(sizes, variances, budget, lower=1 if least is None else least, upper=most)
     except StudyError:
@@ -88,6 +96,7 @@ def allocate(
                 "N": plain_list(sizes),
                 "S": plain_list(deviations),
                 "interviews": interviews.tolist(),
+                "unspent": budget - int(interviews.sum()),
                 "neyman": plain_list(neyman),
                 "standard_error": plain(error_of_mean),
                 "standard_error_neyman": plain(ideal),
@@ -99,12 +108,14 @@ def allocate(
     table(
         ["stratum", "N", "S", "interviews", "Neyman, unrounded"],
         [
-            (name, f"{n:,.10g}", number(s), f"{y:,}", "–" if np.isnan(z) else f"{z:.2f}")
+            (name, f"{n:,.10g}", number(s), f"{y:,}", "–" if np.isnan(z) else f"{z:,.2f}")
             for name, n, s, y, z in zip(names, sizes, deviations, interviews, neyman, strict=True)
         ],
     )
     kind = "corrected for a finite population" if cap_at_size else "without correction for a finite population"
     say(f"{interviews.sum():,} interviews. Standard error of the estimated mean: {number(error_of_mean)} ({kind}).", "bold")
+    if interviews.sum() < budget:
+        say(f"The bounds allow no more: {budget - interviews.sum():,} of the {budget:,} interviews are not spent.", "yellow")
     if ideal is not None:
         say(f"Neyman's shares, if fractions of an interview were possible and no bounds applied: {number(ideal)}.")
     if out is not None:

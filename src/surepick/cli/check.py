@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ def check(
             metavar="DATA.csv", help="One row an observation, columns arm (or stratum) and value.", show_default=False
         ),
     ],
-    next_: Annotated[int, typer.Option("--next", metavar="N", help="How many samples to plan.")] = 100,
+    next_: Annotated[int, typer.Option("--next", metavar="N", min=0, help="How many samples to plan.")] = 100,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
@@ -33,7 +34,7 @@ def check(
         explorer.tell(arm, values)
     certificate = explorer.certificate()
     names = spec.problem.names
-    plan = {names[arm]: n for arm, n in Counter(explorer.ask(next_)).most_common()}
+    plan = {names[arm]: n for arm, n in Counter(explorer.ask(next_) if next_ else []).most_common()}
     total: float | None = None
     if explorer.started and not certificate.certified:
         from .watch import estimate_total
@@ -59,9 +60,11 @@ def check(
     if plan:
         say(f"Sample next ({sum(plan.values()):,} samples):")
         table(["arm", "samples"], [(name, f"{n:,}") for name, n in plan.items()])
-    elif not certificate.certified:
+    elif not certificate.certified and next_:
         say(f"The budget of {spec.budget:,} samples is spent; raise it in {file} to go on.")
-    if left is not None:
+    if left is not None and math.isinf(left):
+        say("The estimates tie, so there is no forecast of the samples needed yet.")
+    elif left is not None:
         say(f"If the estimates are right, about {about(left)} more samples are needed." if left else "It is a close call.")
     for picture in pictures:
         say(f"Saved {picture}")

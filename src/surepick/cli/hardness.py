@@ -74,7 +74,7 @@ def hardness(file: File, as_json: AsJson = False) -> None:
     sure = f"{100 * (1 - spec.delta):.10g} %"
     table(
         ["policy", "expected samples", f"at most, with {sure} probability"],
-        [(name, about(row["expected"]), _figure(row["upper_bound"])) for name, row in policies.items()],
+        [(name, about(row["expected"]), _whole(row["upper_bound"])) for name, row in policies.items()],
     )
     if tie:
         say("The best decision is not unique: no number of samples tells the best ones apart. Set epsilon or a budget.", "yellow")
@@ -87,6 +87,10 @@ def _size(x: float) -> str:
 def _figure(x: float) -> str:
     """An exact measure, unlike an expectation, which is rough."""
     return "∞" if math.isinf(x) or x > 1e18 else f"{x:,.1f}" if x < 1e5 else f"{x:,.0f}"
+
+
+def _whole(x: float) -> str:
+    return "∞" if math.isinf(x) else f"{math.ceil(x):,}"
 
 
 def _linear(H_gap: float | None, width: int | None) -> str:

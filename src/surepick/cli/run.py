@@ -41,8 +41,10 @@ def run(
         )
     if plot is not None:
         plot.mkdir(parents=True, exist_ok=True)  # better now than after a long run
-    from .watch import explore
+    from .watch import explore, warn_of_ties
 
+    if not as_json:
+        warn_of_ties(spec)
     explorer = spec.explorer()
     finished = explore(explorer, spec.environment, seed=spec.seed, batch=batch)
     certificate = explorer.certificate()

@@ -24,13 +24,17 @@ Plot = Annotated[
 
 ROWS = 60  # arms that a table shows
 PLAIN = 110  # columns when the output is not a terminal
+NARROWEST = 100  # columns of a table, however narrow the terminal
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False, wide: bool = False) -> Console:
     from rich.console import Console
 
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
-    return Console(stderr=stderr, highlight=False, markup=False, width=None if terminal else PLAIN)
+    made = Console(stderr=stderr, highlight=False, markup=False, width=None if terminal else PLAIN)
+    if terminal and wide and made.width < NARROWEST:
+        made.width = NARROWEST  # long lines that the terminal wraps are better than digits that are cut off
+    return made
 
 
 def say(text: str = "", style: str | None = None) -> None:
@@ -62,7 +66,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, styles: Sequ
         grid.add_column(column, justify="left" if j == 0 else "right", overflow="fold", no_wrap=j > 0)
     for i, row in enumerate(rows):
         grid.add_row(*(Text(cell) for cell in row), style=styles[i] if styles else None)
-    console().print(grid)
+    console(wide=True).print(grid)
 
 
 def number(x: float | None) -> str:
@@ -97,7 +101,7 @@ def show_certificate(certificate: Certificate, title: str = "") -> None:
     decision, names = certificate.decision, certificate.names
     chosen = [names[i] for i in np.flatnonzero(decision)]
     if set(decision.tolist()) <= {0, 1} and len(chosen) <= 20:
-        say(f"Decision: {', '.join(chosen) or 'none'}")
+        say(f"{'Decision' if certificate.certified else 'Best guess'}: {', '.join(chosen) or 'none'}")
     # Of very many arms, show those that matter.
     matters = np.lexsort((decision == 0, ~certificate.undecided))[:ROWS]
     shown = np.sort(matters)
@@ -117,6 +121,8 @@ def show_certificate(certificate: Certificate, title: str = "") -> None:
         ],
         styles=["yellow" if certificate.undecided[i] else "bold" if decision[i] else None for i in shown],
     )
+    if certificate.certified and certificate.undecided.any():
+        say("Undecided arms may differ in the very best decision; this one is as close to it as was asked for.")
     if len(shown) < len(names):
         say(f"{len(names) - len(shown):,} more arms are not shown; --json has them all.")
 

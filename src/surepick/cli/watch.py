@@ -15,10 +15,12 @@ from ..environments import Environment
 from ..errors import SurepickError
 from ..explorer import Explorer
 from ..loop import drive
-from .talk import about, console
+from .talk import about, console, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+    from ..study import StudySpec
 
 PATIENCE = 0.5  # seconds that one estimate of what is left may take
 
@@ -97,7 +99,8 @@ class Display:
         if left <= 0:
             return "longer than foreseen: a close call"
         then, before = self.begin
-        text = f"about {about(left)}" if left < 1e7 else f"about {about(left / 1e6)} million"
+        unit, word = (1e9, " billion") if left >= 1e9 else (1e6, " million") if left >= 1e7 else (1.0, "")
+        text = f"about {about(left / unit)}{word}"
         if now - then < 1 or samples == before:
             return f"{text} left"
         seconds = left * (now - then) / (samples - before)
@@ -141,3 +144,15 @@ def explore(explorer: Explorer, world: Environment, *, seed: int, batch: int = 1
             explorer.forget()
             return False
         return True
+
+
+def warn_of_ties(spec: StudySpec) -> None:
+    """Say beforehand that a run cannot end: the simulated truth has two best decisions, and nothing else stops it."""
+    if spec.epsilon > 0 or spec.budget is not None or spec.problem.m > 200:
+        return
+    if hardness(spec.problem, spec.theta()).radius.min() == 0:
+        say(
+            "The best decision is not unique: no number of samples tells the best ones apart, so this run will not end by "
+            "itself. Set epsilon or a budget, or press Ctrl-C.",
+            "yellow",
+        )

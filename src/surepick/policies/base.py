@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from functools import cached_property
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..confidence import Confidence
 from ..problems.base import Problem
+
+T = TypeVar("T")
+
+
+class lazy(Generic[T]):  # noqa: N801 - reads like property
+    """An attribute that is worked out when first asked for (functools' takes a lock in Python 3.11, which rounds feel)."""
+
+    def __init__(self, work: Callable[[Any], T]) -> None:
+        self.work = work
+        self.__doc__ = work.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, view: Any, owner: type) -> T:
+        value = view.__dict__[self.name] = self.work(view)
+        return value
 
 
 class View:
@@ -21,32 +38,32 @@ class View:
         self.problem, self.confidence, self.epsilon = problem, confidence, epsilon
         self.counts, self.estimates = counts, estimates
 
-    @cached_property
+    @lazy
     def samples(self) -> int:
         """t, the observations of all arms."""
         return int(self.counts.sum())
 
-    @cached_property
+    @lazy
     def radius(self) -> Floats:
         """Half-widths of the intervals before they are clipped."""
         return self.confidence.radius(self.counts)
 
-    @cached_property
+    @lazy
     def box(self) -> tuple[Floats, Floats]:
         return self.confidence.box(self.counts, self.estimates)
 
-    @cached_property
+    @lazy
     def decision(self) -> np.ndarray[Any, Any]:
         """phi at the estimates, within the box."""
         lower, upper = self.box
         return self.problem._solve(np.minimum(np.maximum(self.estimates, lower), upper))
 
-    @cached_property
+    @lazy
     def undecided(self) -> Bools:
         """C_t: arms whose entry of phi may vary over the box."""
         return self.problem._undecided(*self.box)
 
-    @cached_property
+    @lazy
     def rival(self) -> tuple[np.ndarray[Any, Any], float]:
         """The decision that could beat this one most on the box, and by how much at most."""
         rival, gap = self.problem._rival(*self.box, np.asarray(self.decision, dtype=np.float64))
