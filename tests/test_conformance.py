@@ -173,7 +173,7 @@ def test_rival_bounds_every_other_decision(name: str, data: st.DataObject) -> No
     assert gap >= worst - 1e-9 * (1 + worst)
     if problem.rivals:
         assert tuple(rival.tolist()) in all_decisions
-    if name not in ("sample-allocation", "separable-theta"):  # these give bounds
+    if problem.rival_exact:
         assert gap == pytest.approx(worst, abs=1e-9)
 
 

@@ -9,7 +9,8 @@ from .clucb import CLUCB
 from .coci import COCI
 from .elimination import Elimination
 from .gap import Gap
-from .lucb import KLLUCB, LUCB
+from .kl_lucb import KLLUCB
+from .lucb import LUCB
 from .ts_explore import TSExplore
 from .ugape import UGapE
 from .unified import Unified

@@ -1,4 +1,4 @@
-"""LUCB1 and KL-LUCB, for the k best arms."""
+"""LUCB1, for the k best arms."""
 
 from __future__ import annotations
 
@@ -49,11 +49,3 @@ class LUCB(Policy):
         """Both arms of the round in turn, the less sampled one first."""
         pair = sorted(self.critical(view), key=lambda i: (planned[i], i))
         return [pair[j % 2] for j in range(n)]
-
-
-class KLLUCB(LUCB):
-    """LUCB with intervals by the Kullback-Leibler divergence (Kaufmann and Kalyanakrishnan 2013): far tighter near 0 and 1."""
-
-    name = "kl-lucb"
-    own = "kl-lucb"
-    rule = "lucb"

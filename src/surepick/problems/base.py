@@ -22,6 +22,16 @@ class Kernel(NamedTuple):
     floats: Floats
 
 
+class Constraints(NamedTuple):
+    """Whole y with 0 <= y <= levels and lower <= A y <= upper; ``sign`` is 1 to maximise theta . y and -1 to minimise it."""
+
+    A: Floats
+    lower: Floats
+    upper: Floats
+    levels: np.ndarray[Any, np.dtype[np.int64]]
+    sign: float
+
+
 class Problem(ABC):
     """Base of every decision class.
 
@@ -42,6 +52,8 @@ class Problem(ABC):
         The reward is affine in theta; ``slopes`` gives its gradient.
     rivals : bool
         ``rival`` returns a decision of the class (it always returns a valid bound).
+    rival_exact : bool
+        The gap that ``rival`` returns is attained; if not, it is an upper bound.
     per_arm : bool
         The test of undecided arms is cheap enough to guide the sampling; if not, ``rival`` does.
     linear : bool
@@ -53,6 +65,7 @@ class Problem(ABC):
     exact: bool = True
     affine: bool = True
     rivals: bool = True
+    rival_exact: bool = True
     per_arm: bool = True
     linear: bool = False
 
@@ -111,8 +124,18 @@ class Problem(ABC):
     @abstractmethod
     def _undecided(self, lower: Floats, upper: Floats) -> Bools: ...
 
-    @abstractmethod
-    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]: ...
+    def constraints(self) -> Constraints | None:
+        """The class as an integer program with reward (plus or minus) theta . y, if it can be written as one."""
+        return None
+
+    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        """By HiGHS for a class that writes itself as a program; other classes have their own."""
+        from .program import strongest_rival
+
+        program = self.constraints()
+        if program is None:
+            raise ProblemError(f"{type(self).__name__} must write _rival, or constraints for HiGHS to find the rival.")
+        return strongest_rival(program, lower, upper, decision)
 
     def slopes(self, decision: ArrayLike) -> Floats:
         """a(y): how the reward of a decision rises with every theta_i, for rewards that are affine in theta."""

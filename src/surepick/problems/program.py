@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..arms import Arm, Bools, Floats, Ints, make_arms
 from ..errors import InfeasibleError, ProblemError, SurepickError
 from ..estimators import Estimator, make_estimator
-from .base import Problem, check_sense
+from .base import Constraints, Problem, check_sense
 
 
 class Program(Problem):
@@ -100,20 +100,14 @@ class Program(Problem):
         ends = self._reward(lower, decision), self._reward(upper, decision)
         return min(ends), max(ends)
 
+    def constraints(self) -> Constraints:
+        return Constraints(self.A, self.lower, self.upper, self.levels, self.sign)
+
     def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
-        """The best *other* decision over the box, by one program; this one itself if every other is worse all over it."""
-        up, down = (upper, lower) if self.sign > 0 else (-lower, -upper)  # what a unit more and a unit less is worth
         y = np.rint(decision).astype(np.int64)
         if self._detour is None or (self._detour.y != y).any():  # the same decision is asked about again and again
-            self._detour = _Detour(self.A, self.lower, self.upper, self.levels, y)
-        try:
-            rival = self._detour.maximise(up, down)
-        except InfeasibleError:  # there is no other decision
-            return y, 0.0
-        change = rival - y
-        edge = float(np.where(change > 0, up, down) @ change)
-        near = 1e-9 * (1.0 + float(np.maximum(np.abs(lower), np.abs(upper)) @ self.levels))
-        return (rival, edge) if edge >= -near else (y, 0.0)
+            self._detour = _Detour(self.constraints(), y)
+        return self._detour.rival(lower, upper)
 
     def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         return bool((rival == decision).all())
@@ -160,20 +154,34 @@ class _Model:
         return np.asarray(np.rint(found.x), dtype=np.int64)
 
 
-class _Detour:
-    """The program of the largest gap: y = decision + more - less, where an arm moves one way only."""
+def strongest_rival(program: Constraints, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+    """The best *other* decision over the box, by one program; this one itself if every other is worse all over it."""
+    return _Detour(program, np.rint(decision).astype(np.int64)).rival(lower, upper)
 
-    def __init__(self, A: Floats, lower: Floats, upper: Floats, levels: Ints, y: Ints) -> None:
+
+class _Detour:
+    """The program of the largest gap: decision + more - less, where an arm moves one way only and at least one moves."""
+
+    def __init__(self, program: Constraints, y: Ints) -> None:
+        A, levels = program.A, program.levels
         m, base = len(y), A @ y
         rise = np.hstack((np.eye(m), np.zeros((m, m)), -np.diag((levels - y).astype(np.float64))))  # more <= room * on
         fall = np.hstack((np.zeros((m, m)), np.eye(m), np.diag(y.astype(np.float64))))  # less <= y * (1 - on)
-        move = np.concatenate((np.ones(2 * m), np.zeros(m)))[None, :]  # at least one unit moves
+        move = np.concatenate((np.ones(2 * m), np.zeros(m)))[None, :]
         rows = np.vstack((np.hstack((A, -A, np.zeros((len(A), m)))), rise, fall, move))
-        low = np.concatenate((lower - base, np.full(2 * m, -np.inf), [1.0]))
-        high = np.concatenate((upper - base, np.zeros(m), y.astype(np.float64), [np.inf]))
-        self.y, self.m = y, m
+        low = np.concatenate((program.lower - base, np.full(2 * m, -np.inf), [1.0]))
+        high = np.concatenate((program.upper - base, np.zeros(m), y.astype(np.float64), [np.inf]))
+        self.y, self.m, self.program = y, m, program
         self.model = _Model(rows, low, high, np.concatenate((levels - y, y, np.ones(m, dtype=np.int64))))
 
-    def maximise(self, up: Floats, down: Floats) -> Ints:
-        found = self.model.maximise(np.concatenate((up, -down, np.zeros(self.m))))
-        return np.asarray(self.y + found[: self.m] - found[self.m : 2 * self.m])
+    def rival(self, lower: Floats, upper: Floats) -> tuple[Ints, float]:
+        # What a unit more and a unit less is worth.
+        up, down = (upper, lower) if self.program.sign > 0 else (-lower, -upper)
+        try:
+            found = self.model.maximise(np.concatenate((up, -down, np.zeros(self.m))))
+        except InfeasibleError:  # there is no other decision
+            return self.y.copy(), 0.0
+        change = found[: self.m] - found[self.m : 2 * self.m]
+        edge = float((np.where(change > 0, up, down) * change).sum())
+        near = 1e-9 * (1.0 + float((np.maximum(np.abs(lower), np.abs(upper)) * self.program.levels).sum()))
+        return (self.y + change, edge) if edge >= -near else (self.y.copy(), 0.0)

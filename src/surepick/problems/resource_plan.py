@@ -85,6 +85,7 @@ class ResourcePlan(Problem):
         self._costs: Floats = np.concatenate(tables)
         self._level: Ints = np.arange(len(self._costs)) - np.repeat(self._starts[:-1], self.caps + 1)
         steps = [np.diff(table) for table in tables]
+        self.rival_exact = self.require * len(self._costs) <= PROGRAM
         self.convex = all(_rising(step, table) for step, table in zip(steps, tables, strict=True))
         self.bimonotone = self.convex
         if self.convex:
@@ -175,7 +176,7 @@ class ResourcePlan(Problem):
         """G: exact by dynamic programming while that is cheap, else an upper bound by Lagrangian duality."""
         edges = self._edges(lower, upper, decision)
         y = np.empty(self.m, dtype=np.int64)
-        if self.require * len(edges) <= PROGRAM:
+        if self.rival_exact:
             kernels().plan_program(edges, self._starts, self.require, y)
             return y, float(edges[self._starts[:-1] + y].sum())
         more = self._level - np.repeat(decision, self.caps + 1)

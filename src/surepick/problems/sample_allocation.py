@@ -46,6 +46,7 @@ class SampleAllocation(Problem):
     """
 
     kind = "sample-allocation"
+    rival_exact = False
 
     def __init__(
         self,

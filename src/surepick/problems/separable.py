@@ -92,7 +92,7 @@ class Separable(Problem):
             self.levels.append(values)
         self.oracle, self.table, self.bimonotone = oracle, bool(table), bool(bimonotone)
         self.exact = self.bimonotone
-        self.rivals = self.table
+        self.rivals = self.rival_exact = self.table
         self.per_arm = self.bimonotone
         self.affine = all(_is_affine(r, arm, v) for r, arm, v in zip(self.rewards, made, self.levels, strict=True))
 
