@@ -39,7 +39,7 @@ bench: .venv/test.stamp
 	touch $@
 
 # uv reads pyproject.toml; the lock files name packages, versions and hashes, and no address.
-LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade pyproject.toml --group build
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade pyproject.toml --group build
 lock:
 	$(LOCK) --output-file requirements.txt
 	$(LOCK) --group test --constraint requirements.txt --output-file requirements-test.txt
