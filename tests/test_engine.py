@@ -103,7 +103,7 @@ def test_the_allocation_kernel_equals_the_exact_test() -> None:
         warm = [problem.solve(rng.random(m) / 4) for _ in range(2)]
         out = np.empty(m, dtype=np.bool_)
         kernel = problem.kernel()
-        if kernels().allocation_undecided(lower, upper, kernel.floats, problem.lower, problem.upper, *warm, out):
+        if kernels("allocation").allocation_undecided(lower, upper, kernel.floats, problem.lower, problem.upper, *warm, out):
             sure += 1
             assert out.tolist() == problem.undecided(lower, upper).tolist()
     assert sure > 1000

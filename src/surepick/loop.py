@@ -13,7 +13,7 @@ import numpy as np
 from .arms import Floats
 from .certificate import Certificate, Outcome
 from .confidence import Paper
-from .engine import loops
+from .engine import kernels
 from .environments.base import Environment, stream
 from .errors import ObservationError, SettingError
 from .estimators import Moments
@@ -192,7 +192,7 @@ def _has_kernel(explorer: Explorer) -> bool:
 
 def _compiled(explorer: Explorer, source: _Source, report: _Report) -> None:
     problem, record = explorer.problem, explorer.record
-    kernel, loop = problem.kernel(), loops()
+    kernel, loop = problem.kernel(), kernels("loop")
     assert kernel is not None
     assert isinstance(record, Moments)
     # The allocation kernel starts from a nearby solution; any other kernel ignores these.

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..arms import Floats, Ints
-from ..engine import interval_kernels
+from ..engine import kernels
 from ..errors import SettingError
 from ..problems.base import Problem
 from .base import Confidence
@@ -34,7 +34,7 @@ class KLLUCBInterval(Confidence):
 
     def box(self, counts: Ints, estimates: Floats) -> tuple[Floats, Floats]:
         low, scale = self.problem.low, self.problem.scales
-        lower, upper = interval_kernels().kl_bounds((estimates - low) / scale, self.level(int(counts.sum())) / counts)
+        lower, upper = kernels("intervals").kl_bounds((estimates - low) / scale, self.level(int(counts.sum())) / counts)
         return low + scale * lower, low + scale * upper
 
     def radius(self, counts: Ints) -> Floats:

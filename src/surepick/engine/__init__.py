@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 
 
-def kernels() -> ModuleType:
-    """The module of compiled kernels for decision classes."""
-    from . import classes
-
-    return classes
-
-
-def interval_kernels() -> ModuleType:
-    """The module of compiled confidence intervals."""
-    from . import intervals
-
-    return intervals
-
-
-def loops() -> ModuleType:
-    """The module of compiled exploration loops."""
-    from . import loop
-
-    return loop
+def kernels(room: str) -> ModuleType:
+    """The compiled kernels of one room: matroids, plans, allocation, paths, intervals, loop."""
+    return import_module(f".{room}", __name__)

@@ -12,7 +12,9 @@ import math
 import numpy as np
 from numba import njit
 
-from .classes import allocation_undecided, partition_undecided, plan_undecided, tree_undecided
+from .allocation import allocation_undecided
+from .matroids import partition_undecided, tree_undecided
+from .plans import plan_undecided
 
 DECIDED, SPENT, EMPTY, UNSURE, PAUSED = 0, 1, 2, 3, 4
 

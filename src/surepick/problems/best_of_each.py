@@ -87,7 +87,7 @@ class BestOfEach(LinearProblem):
 
     def _open(self, lower: Floats, upper: Floats) -> Bools:
         out = np.empty(self.m, dtype=np.bool_)
-        kernels().partition_undecided(lower, upper, self._members, self._starts, self.k, out)
+        kernels("matroids").partition_undecided(lower, upper, self._members, self._starts, self.k, out)
         return out
 
     def kernel(self) -> Kernel:

@@ -101,7 +101,7 @@ class Path(OracleProblem):
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         decision = np.zeros(self.m, dtype=np.int64)
         if self.acyclic:
-            edge = kernels().longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[1]
+            edge = kernels("paths").longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[1]
         else:
             edge = self._dijkstra(-weights, self._u, self._v, self._s)[1]
         node = self._t
@@ -136,7 +136,7 @@ class Path(OracleProblem):
     def _with(self, weights: Floats, best: np.ndarray[Any, Any]) -> Floats:
         """The best way through every edge, from two searches (with cycles it may pass a node twice: still a bound)."""
         if self.acyclic:
-            k = kernels()
+            k = kernels("paths")
             ahead = k.longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[0]
             back = k.longest(weights, self._v, self._u, self._backward, self._t, len(self.nodes))[0]
         else:

@@ -104,10 +104,10 @@ class ResourcePlan(Problem):
     def _solve(self, theta: Floats) -> Ints:
         y = np.empty(self.m, dtype=np.int64)
         if self.convex:
-            kernels().plan_solve(theta, self._steps, self._first, self.require, y)
+            kernels("plans").plan_solve(theta, self._steps, self._first, self.require, y)
         else:
             table = np.repeat(theta, self.caps + 1) * self._level - self._costs
-            kernels().plan_program(table, self._starts, self.require, y)
+            kernels("plans").plan_program(table, self._starts, self.require, y)
         return y
 
     def cost_table(self, arm: int) -> Floats:
@@ -130,7 +130,7 @@ class ResourcePlan(Problem):
     def _undecided(self, lower: Floats, upper: Floats) -> Bools:
         if self.convex:
             out = np.empty(self.m, dtype=np.bool_)
-            kernels().plan_undecided(lower, upper, self._steps, self._first, self.require, out)
+            kernels("plans").plan_undecided(lower, upper, self._steps, self._first, self.require, out)
             return out
         if self.exact:
             return undecided_real(self._plans, self._plan_rewards, lower, upper)
@@ -142,14 +142,14 @@ class ResourcePlan(Problem):
         reached = self._reward(lower, at_lower.astype(np.float64)) - self._near(lower, upper)
         table = np.repeat(upper, self.caps + 1) * self._level - self._costs
         out = np.empty(self.m, dtype=np.bool_)
-        kernels().plan_open(table, self._starts, middle, self.require, reached, out)
+        kernels("plans").plan_open(table, self._starts, middle, self.require, reached, out)
         return out
 
     def _contested(self, lower: Floats, upper: Floats, decision: Ints) -> Bools:
         """Arms that some plan changes which could do at least as well as the decision somewhere on the box."""
         edges = self._edges(lower, upper, decision.astype(np.float64))
         out = np.empty(self.m, dtype=np.bool_)
-        kernels().plan_open(edges, self._starts, decision, self.require, -self._near(lower, upper), out)
+        kernels("plans").plan_open(edges, self._starts, decision, self.require, -self._near(lower, upper), out)
         return out
 
     def _near(self, lower: Floats, upper: Floats) -> float:
@@ -177,7 +177,7 @@ class ResourcePlan(Problem):
         edges = self._edges(lower, upper, decision)
         y = np.empty(self.m, dtype=np.int64)
         if self.rival_exact:
-            kernels().plan_program(edges, self._starts, self.require, y)
+            kernels("plans").plan_program(edges, self._starts, self.require, y)
             return y, float(edges[self._starts[:-1] + y].sum())
         more = self._level - np.repeat(decision, self.caps + 1)
         slack = float(decision.sum()) - self.require

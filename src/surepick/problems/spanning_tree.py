@@ -76,14 +76,14 @@ class SpanningTree(LinearProblem):
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         order = np.argsort(-weights, kind="stable")
         decision = np.zeros(self.m, dtype=np.int64)
-        kernels().kruskal(order, self._u, self._v, len(self.nodes), decision)
+        kernels("matroids").kruskal(order, self._u, self._v, len(self.nodes), decision)
         return decision
 
     def _open(self, lower: Floats, upper: Floats) -> Bools:
         out = np.empty(self.m, dtype=np.bool_)
         by_lower = np.argsort(-lower, kind="stable")
         by_upper = np.argsort(-upper, kind="stable")
-        kernels().tree_undecided(lower, upper, by_lower, by_upper, self._u, self._v, len(self.nodes), out)
+        kernels("matroids").tree_undecided(lower, upper, by_lower, by_upper, self._u, self._v, len(self.nodes), out)
         return out
 
     def kernel(self) -> Kernel:

@@ -1,0 +1,106 @@
+"""Sample allocation: undecided strata from the allocations of a nearby box."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True, inline="always")
+def compare_steps(sizes, i, t, u, j, s, v):
+    """1 if step u of arm i at variance t is richer than step v of arm j at variance s, -1 if poorer, 0 if too close to tell."""
+    x = sizes[i] * sizes[i] * t / (u * (u + 1.0))
+    y = sizes[j] * sizes[j] * s / (v * (v + 1.0))
+    if abs(x - y) > 1e-14 * max(x, y):
+        return 1 if x > y else -1
+    if (sizes[i] == sizes[j] and t == s and u == v) or (t == 0.0 and s == 0.0):
+        return 1 if i > j else -1
+    return 0
+
+
+@njit(cache=True)
+def poorest_held(sizes, theta, least, y, but):
+    """The arm whose last unit is the poorest, other than ``but``; -1 if there is none, -2 if rounding cannot tell."""
+    poor = -1
+    for i in range(len(y)):
+        if y[i] > least[i] and i != but:
+            if poor >= 0:
+                c = compare_steps(sizes, i, theta[i], y[i] - 1, poor, theta[poor], y[poor] - 1)
+                if c == 0:
+                    return -2
+                if c > 0:
+                    continue
+            poor = i
+    return poor
+
+
+@njit(cache=True)
+def richest_lacking(sizes, theta, most, y, but):
+    """The arm whose next unit is the richest, other than ``but``; -1 if all are full, -2 if rounding cannot tell."""
+    rich = -1
+    for i in range(len(y)):
+        if y[i] < most[i] and i != but:
+            if rich >= 0:
+                c = compare_steps(sizes, i, theta[i], y[i], rich, theta[rich], y[rich])
+                if c == 0:
+                    return -2
+                if c < 0:
+                    continue
+            rich = i
+    return rich
+
+
+@njit(cache=True)
+def improve(sizes, theta, least, most, y):
+    """Move single units from the poorest held to the richest lacking until none helps.
+
+    False if rounding cannot tell, or if the start is so far off that the closed form is faster.
+    """
+    for _ in range(64 + 4 * len(y)):
+        rich = richest_lacking(sizes, theta, most, y, -1)
+        poor = poorest_held(sizes, theta, least, y, -1)
+        if rich == -2 or poor == -2:
+            return False
+        if rich == -1 or poor == -1 or rich == poor:
+            return True
+        c = compare_steps(sizes, rich, theta[rich], y[rich], poor, theta[poor], y[poor] - 1)
+        if c == 0:
+            return False
+        if c < 0:
+            return True
+        y[rich] += 1
+        y[poor] -= 1
+    return False
+
+
+@njit(cache=True)
+def allocation_undecided(lower, upper, sizes, least, most, at_lower, at_upper, out):
+    """Undecided strata, starting from the allocations of an earlier, similar box. False if rounding cannot tell.
+
+    See ``SampleAllocation`` for the test; a False is settled there, with exact fractions.
+    """
+    if not (improve(sizes, lower, least, most, at_lower) and improve(sizes, upper, least, most, at_upper)):
+        return False
+    poor1 = poorest_held(sizes, lower, least, at_lower, -1)
+    rich1 = richest_lacking(sizes, upper, most, at_upper, -1)
+    poor2 = poorest_held(sizes, lower, least, at_lower, poor1)
+    rich2 = richest_lacking(sizes, upper, most, at_upper, rich1)
+    if poor2 == -2 or rich2 == -2:
+        return False
+    for i in range(len(sizes)):
+        n = at_lower[i]
+        out[i] = n != at_upper[i]
+        if out[i]:
+            continue
+        j = poor1 if poor1 != i else poor2
+        if j >= 0 and n < most[i]:
+            c = compare_steps(sizes, i, upper[i], n, j, lower[j], at_lower[j] - 1)
+            if c == 0:
+                return False
+            out[i] = c > 0
+        j = rich1 if rich1 != i else rich2
+        if not out[i] and j >= 0 and n > least[i]:
+            c = compare_steps(sizes, j, upper[j], at_upper[j], i, lower[i], n - 1)
+            if c == 0:
+                return False
+            out[i] = c > 0
+    return True

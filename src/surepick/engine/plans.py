@@ -1,0 +1,150 @@
+"""Resource plans: greedy for convex costs, dynamic programming over the requirement for others."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, inline="always")
+def richer(x, i, y, j):
+    """The order of units of work: larger gain, then higher index."""
+    return x > y or (x == y and i > j)
+
+
+# -- convex cost
+
+
+@njit(cache=True)
+def plan_solve(theta, steps, first, require, y):
+    """Every unit that gains, then the richest of the others until the requirement is met."""
+    m = len(theta)
+    total = 0
+    for i in range(m):
+        y[i] = np.searchsorted(steps[first[i] : first[i + 1]], theta[i])  # units whose step is below theta
+        total += y[i]
+    if total >= require:
+        return total
+    gains = np.empty(first[m])
+    for i in range(m):
+        for p in range(first[i], first[i + 1]):
+            gains[p] = steps[p] - theta[i]
+    edge = -np.partition(gains, require - 1)[require - 1]
+    left = require
+    for i in range(m):
+        own = steps[first[i] : first[i + 1]]
+        count = y[i]
+        while count < len(own) and theta[i] - own[count] > edge:
+            count += 1
+        while count > 0 and theta[i] - own[count - 1] <= edge:
+            count -= 1
+        y[i] = count
+        left -= count
+    for i in range(m - 1, -1, -1):
+        end = first[i + 1] - first[i]
+        while left > 0 and y[i] < end and theta[i] - steps[first[i] + y[i]] == edge:
+            y[i] += 1
+            left -= 1
+    return require
+
+
+@njit(cache=True)
+def plan_undecided(lower, upper, steps, first, require, out):
+    m = len(lower)
+    at_lower = np.empty(m, np.int64)
+    at_upper = np.empty(m, np.int64)
+    sum_lower = plan_solve(lower, steps, first, require, at_lower)
+    sum_upper = plan_solve(upper, steps, first, require, at_upper)
+    # The two poorest units held at L and the two richest lacking at U, of different arms.
+    poor1, poor2, rich1, rich2 = -1, -1, -1, -1
+    gain_poor1, gain_poor2, gain_rich1, gain_rich2 = np.inf, np.inf, -np.inf, -np.inf
+    for i in range(m):
+        if at_lower[i] > 0:
+            g = lower[i] - steps[first[i] + at_lower[i] - 1]
+            if poor1 < 0 or richer(gain_poor1, poor1, g, i):
+                poor2, gain_poor2 = poor1, gain_poor1
+                poor1, gain_poor1 = i, g
+            elif poor2 < 0 or richer(gain_poor2, poor2, g, i):
+                poor2, gain_poor2 = i, g
+        if at_upper[i] < first[i + 1] - first[i]:
+            g = upper[i] - steps[first[i] + at_upper[i]]
+            if rich1 < 0 or richer(g, i, gain_rich1, rich1):
+                rich2, gain_rich2 = rich1, gain_rich1
+                rich1, gain_rich1 = i, g
+            elif rich2 < 0 or richer(g, i, gain_rich2, rich2):
+                rich2, gain_rich2 = i, g
+    for i in range(m):
+        c = at_lower[i]
+        if c != at_upper[i]:
+            out[i] = True
+            continue
+        out[i] = False
+        if c < first[i + 1] - first[i]:
+            g = upper[i] - steps[first[i] + c]
+            j, held = (poor1, gain_poor1) if poor1 != i else (poor2, gain_poor2)
+            if g > 0 or (sum_lower == require and j >= 0 and richer(g, i, held, j)):
+                out[i] = True
+                continue
+        if c > 0:
+            g = lower[i] - steps[first[i] + c - 1]
+            if g <= 0:
+                j, lacking = (rich1, gain_rich1) if rich1 != i else (rich2, gain_rich2)
+                out[i] = sum_upper > require or (j >= 0 and richer(lacking, j, g, i))
+
+
+# -- any cost
+
+
+@njit(cache=True)
+def plan_program(table, starts, require, y):
+    """Levels that maximise the sum of the table with sum y >= require; of equal ones the lowest level, first arm first."""
+    m = len(starts) - 1
+    best = np.full((m + 1, require + 1), -np.inf)  # best[i, n]: arms i.. contribute at least n
+    best[m, 0] = 0.0
+    for i in range(m - 1, -1, -1):
+        for need in range(require + 1):
+            top = -np.inf
+            for level in range(starts[i + 1] - starts[i]):
+                rest = need - level if need > level else 0
+                worth = table[starts[i] + level] + best[i + 1, rest]
+                if worth > top:
+                    top = worth
+            best[i, need] = top
+    need = require
+    for i in range(m):
+        for level in range(starts[i + 1] - starts[i]):
+            rest = need - level if need > level else 0
+            if table[starts[i] + level] + best[i + 1, rest] == best[i, need]:
+                y[i] = level
+                need = rest
+                break
+
+
+@njit(cache=True)
+def plan_open(edges, starts, decision, require, at_least, out):
+    """Arms for which a plan with another level is worth ``at_least`` by the table of edges."""
+    m = len(starts) - 1
+    after = np.full((m + 1, require + 1), -np.inf)
+    after[m, 0] = 0.0
+    for i in range(m - 1, -1, -1):
+        for need in range(require + 1):
+            top = -np.inf
+            for level in range(starts[i + 1] - starts[i]):
+                rest = need - level if need > level else 0
+                top = max(top, edges[starts[i] + level] + after[i + 1, rest])
+            after[i, need] = top
+    before = np.full(require + 1, -np.inf)  # arms ..i-1 contribute exactly n (or at least, at n = require)
+    before[0] = 0.0
+    for i in range(m):
+        out[i] = False
+        grown = np.full(require + 1, -np.inf)
+        for level in range(starts[i + 1] - starts[i]):
+            worth = edges[starts[i] + level]
+            for have in range(require + 1):
+                if before[have] == -np.inf:
+                    continue
+                total = min(require, have + level)
+                grown[total] = max(grown[total], before[have] + worth)
+                if level != decision[i] and before[have] + worth + after[i + 1, require - total] >= at_least:
+                    out[i] = True
+        before = grown
