@@ -111,3 +111,17 @@ def test_large_problems_agree_with_two_calls_an_arm() -> None:
             lower = np.clip(middle - reach * problem.high, 0, problem.high)
             upper = np.clip(middle + reach * problem.high, 0, problem.high)
             assert (problem.undecided(lower, upper) == undecided_by_calls(problem, lower, upper)).all()
+
+
+@pytest.mark.parametrize(("left", "right"), [(3, 4), (4, 3), (4, 4)])
+def test_matchings_do_not_depend_on_how_the_edges_are_listed(left: int, right: int) -> None:
+    """All edges row by row take a short cut; in any other order, or with one missing, they do not."""
+    rng = np.random.default_rng(left)
+    edges = [(u, v) for u in range(left) for v in range(right)]
+    grid = sp.Matching(edges)
+    for _ in range(30):
+        order, theta = rng.permutation(len(edges)), rng.random(len(edges))
+        shuffled = sp.Matching([edges[i] for i in order])
+        assert grid.solve(theta)[order].tolist() == shuffled.solve(theta[order]).tolist()
+        doubled = sp.Matching([*edges, edges[0]])
+        assert grid.solve(theta).tolist() == doubled.solve([*theta, -1.0])[:-1].tolist()

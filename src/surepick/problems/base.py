@@ -228,5 +228,4 @@ class LinearProblem(Problem):
         held = decision > 0
         corner = np.where(held, lower, upper) if self.sign > 0 else np.where(held, upper, lower)
         rival = self._solve(corner)
-        differ = np.flatnonzero(rival != decision)
-        return rival, self.sign * float((corner[differ] * (rival[differ] - decision[differ])).sum())
+        return rival, self.sign * float((corner * (rival - decision)).sum())

@@ -67,6 +67,7 @@ class Matching(OracleProblem):
         self._edge[self._row, self._column] = np.arange(self.m)
         self._cells = self._row * self._shape[1] + self._column
         self._complete = bool((self._edge >= 0).all())
+        self._grid = self._cells.tolist() == list(range(self._shape[0] * self._shape[1]))  # every edge, row by row
         from scipy.optimize import linear_sum_assignment
 
         self._assign = linear_sum_assignment
@@ -82,6 +83,11 @@ class Matching(OracleProblem):
         return bool(np.isin(decision, (0.0, 1.0)).all() and rows.max() <= 1 and columns.max() <= 1 and alone)
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+        decision = np.zeros(self.m, dtype=np.int64)
+        if self._grid:
+            rows, columns = self._assign(weights.reshape(self._shape), maximize=True)
+            decision[rows * self._shape[1] + columns] = 1
+            return decision
         edge, table = self._edge, np.empty(self._shape)
         if not self._complete:  # a missing edge is so bad that it is taken only if nothing else covers the row
             table.fill(-1.0 - 2.0 * float(np.abs(weights).sum()))
@@ -95,6 +101,5 @@ class Matching(OracleProblem):
         else:
             table.ravel()[self._cells] = weights
         taken = edge[self._assign(table, maximize=True)]
-        decision = np.zeros(self.m, dtype=np.int64)
         decision[taken if self._complete else taken[taken >= 0]] = 1
         return decision
