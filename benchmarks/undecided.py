@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from clock import Row, best, sort_seconds
@@ -65,13 +66,13 @@ def rows() -> list[Row]:
             problem = make(m, rng)
             lower, upper = box(problem, rng)
             assert (calls(problem, lower, upper, range(m)) == problem.undecided(lower, upper)).all()
-            seconds[m] = best(lambda: calls(problem, lower, upper, range(m)), 3)  # noqa: B023
+            seconds[m] = best(partial(calls, problem, lower, upper, range(m)), 3)
         growth = math.log2(seconds[2 * SMALL] / seconds[SMALL])
         scaled = seconds[SMALL] * (M / SMALL) ** growth
         problem = make(M, rng)
         lower, upper = box(problem, rng)
-        ours = best(lambda: problem.undecided(lower, upper))  # noqa: B023
-        direct = best(lambda: calls(problem, lower, upper, range(SHARE)), 2) * M / SHARE  # noqa: B023
+        ours = best(partial(problem.undecided, lower, upper))
+        direct = best(partial(calls, problem, lower, upper, range(SHARE)), 2) * M / SHARE
         what = f"`{name}.undecided`, m = {M:,}"
         found.append(Row(what, f"{ours / sort:.1f} sorts", "≤ 50", ours / sort <= 50))
         found.append(

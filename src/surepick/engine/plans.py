@@ -96,20 +96,24 @@ def plan_undecided(lower, upper, steps, first, require, out):
 
 
 @njit(cache=True)
-def plan_program(table, starts, require, y):
-    """Levels that maximise the sum of the table with sum y >= require; of equal ones the lowest level, first arm first."""
+def best_from(table, starts, require):
+    """best[i, n]: the largest sum of the table over arms i.. that contribute at least n (-inf if they cannot)."""
     m = len(starts) - 1
-    best = np.full((m + 1, require + 1), -np.inf)  # best[i, n]: arms i.. contribute at least n
+    best = np.full((m + 1, require + 1), -np.inf)
     best[m, 0] = 0.0
     for i in range(m - 1, -1, -1):
         for need in range(require + 1):
-            top = -np.inf
             for level in range(starts[i + 1] - starts[i]):
                 rest = need - level if need > level else 0
-                worth = table[starts[i] + level] + best[i + 1, rest]
-                if worth > top:
-                    top = worth
-            best[i, need] = top
+                best[i, need] = max(best[i, need], table[starts[i] + level] + best[i + 1, rest])
+    return best
+
+
+@njit(cache=True)
+def plan_program(table, starts, require, y):
+    """Levels that maximise the sum of the table with sum y >= require; of equal ones the lowest level, first arm first."""
+    m = len(starts) - 1
+    best = best_from(table, starts, require)
     need = require
     for i in range(m):
         for level in range(starts[i + 1] - starts[i]):
@@ -124,15 +128,7 @@ def plan_program(table, starts, require, y):
 def plan_open(edges, starts, decision, require, at_least, out):
     """Arms for which a plan with another level is worth ``at_least`` by the table of edges."""
     m = len(starts) - 1
-    after = np.full((m + 1, require + 1), -np.inf)
-    after[m, 0] = 0.0
-    for i in range(m - 1, -1, -1):
-        for need in range(require + 1):
-            top = -np.inf
-            for level in range(starts[i + 1] - starts[i]):
-                rest = need - level if need > level else 0
-                top = max(top, edges[starts[i] + level] + after[i + 1, rest])
-            after[i, need] = top
+    after = best_from(edges, starts, require)
     before = np.full(require + 1, -np.inf)  # arms ..i-1 contribute exactly n (or at least, at n = require)
     before[0] = 0.0
     for i in range(m):

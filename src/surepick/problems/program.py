@@ -30,7 +30,7 @@ class Program(Problem):
 
     Notes
     -----
-    ``scipy.optimize.milp`` solves it; the constraints are set up once and only the objective changes from call to call. Not
+    ``scipy.optimize.milp`` solves it. Its constraints are set up once here, but scipy hands them to HiGHS anew at every call. Not
     bi-monotone. Whether phi is constant on a box is one more program, for the best *other* decision: every y_i counts up from
     this one at U and down at L, g_i(v) = U_i (v - y_i) or L_i (v - y_i), with two whole variables and a switch an arm.
 
