@@ -1,4 +1,4 @@
-"""Graph problems with 10,000 edges, and whole rounds on a small matching."""
+"""Graph problems with 10,000 edges, and whole runs on a small matching."""
 
 from __future__ import annotations
 
@@ -43,13 +43,18 @@ def rows() -> list[Row]:
     matching = sp.Matching([(u, v) for u in range(5) for v in range(10)])
     world = sp.Bernoulli([0.6 if u == v else 0.4 for u in range(5) for v in range(10)])
     for policy in ("clucb", "unified"):
-        speeds = []
-        for run in range(3):
-            explorer = sp.Explorer(matching, policy=policy, confidence="own", budget=10_000)
-            start = time.perf_counter()
-            drive(explorer, world, run=run)
-            speeds.append(explorer.samples / (time.perf_counter() - start))
-        speed = max(speeds)
-        what = f"`{policy}` on a 5 × 10 matching, against {PUBLIC} samples/s of public code"
-        found.append(Row(what, f"{speed:,.0f}/s, {speed / PUBLIC:.0f} ×", "≥ 100 ×", speed >= 100 * PUBLIC))
+        speed = samples_a_second(matching, world, policy)
+        what = f"`{policy}` on a 5 × 10 matching to the certificate, against {PUBLIC} samples/s of public code"
+        found.append(Row(what, f"{speed:,.0f}/s, {speed / PUBLIC:,.0f} ×", "≥ 100 ×", speed >= 100 * PUBLIC))
     return found
+
+
+def samples_a_second(problem: sp.Problem, world: sp.Environment, policy: str, runs: int = 3) -> float:
+    """Of whole runs, drawing the values included, after a short one that loads the compiled code."""
+    drive(sp.Explorer(problem, policy=policy, confidence="own", budget=1000), world)
+    samples, start = 0, time.perf_counter()
+    for run in range(runs):
+        explorer = sp.Explorer(problem, policy=policy, confidence="own")
+        drive(explorer, world, run=run)
+        samples += explorer.samples
+    return samples / (time.perf_counter() - start)

@@ -14,11 +14,12 @@ import allocation
 import asking
 import graphs
 import numpy as np
+import programs
 import sampling
 import undecided
 from rich.progress import track
 
-PARTS = (allocation, undecided, asking, sampling, graphs)
+PARTS = (allocation, undecided, asking, sampling, graphs, programs)
 
 
 def main() -> int:

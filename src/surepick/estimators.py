@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -57,8 +57,20 @@ class Moments:
         self.counts = np.zeros(m, dtype=np.int64)
         self.means = np.zeros(m)
         self.squares = np.zeros(m)  # sum of (x - mean)^2
+        self.surprises = np.zeros(m)  # sum of (x - mean of those before)^2, from the second observation on
+        self.pairs = np.zeros(m, dtype=np.int64)  # first and second observation, third and fourth, ...
+        self.differences = np.zeros(m)  # sum over the pairs of (x - x')^2
+        self.waiting = np.full(m, np.nan)  # the last observation while its partner is missing
         self.variance = variance
         self.estimates = np.full(m, np.nan)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Everything, for compiled loops that write into it."""
+        return (
+            self.counts, self.means, self.squares, self.estimates,
+            self.surprises, self.pairs, self.differences, self.waiting, self.variance,
+        )  # fmt: skip
 
     def update(self, arm: int, values: Floats) -> None:
         n = len(values)
@@ -71,14 +83,28 @@ class Moments:
             step = x - mean
             mean += step / count
             self.squares[arm] += step * (x - mean)
+            if old:
+                self.surprises[arm] += step * step
         else:
+            before = (old * mean + np.cumsum(values)[:-1]) / np.arange(old + 1, count)
+            steps = values - np.concatenate(([mean if old else values[0]], before))
+            self.surprises[arm] += float((steps * steps).sum())
             centre = float(values.mean())
             step = centre - mean
             mean += step * (n / count)
             self.squares[arm] += float(((values - centre) ** 2).sum()) + step * step * (old * (n / count))
         self.counts[arm] = count
         self.means[arm] = mean
+        self._pair(arm, values)
         self.refresh(arm)
+
+    def _pair(self, arm: int, values: Floats) -> None:
+        queue = values if np.isnan(self.waiting[arm]) else np.concatenate(([self.waiting[arm]], values))
+        even = len(queue) // 2 * 2
+        gaps = queue[0:even:2] - queue[1:even:2]
+        self.pairs[arm] += even // 2
+        self.differences[arm] += float((gaps * gaps).sum())
+        self.waiting[arm] = queue[-1] if len(queue) > even else np.nan
 
     def refresh(self, arm: int | slice = slice(None)) -> None:
         """Recompute the estimates from the moments."""

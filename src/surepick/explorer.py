@@ -100,6 +100,8 @@ class Explorer:
     def forget(self) -> None:
         """Drop what was derived from the record, after the record has changed."""
         self._view = self._current = None
+        if self.policy.remembers and self.started:
+            self.policy.told(self.view)
 
     # -- ask ------------------------------------------------------------------------------------------------------
 

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .arms import Floats
 from .certificate import Certificate, Outcome
-from .confidence import Paper
+from .confidence import Confidence, Paper
+from .confidence.clucb import CLUCBRadius
 from .engine import kernels
 from .environments.base import Environment, stream
 from .errors import ObservationError, SettingError
 from .estimators import Moments
 from .explorer import Explorer
-from .policies import COCI, Uniform
-from .problems.base import Problem
+from .policies import CLUCB, COCI, Policy, Unified, Uniform
+from .problems.base import LinearProblem, Problem
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Sequence[float] | Floats"]
 
 CHUNK = 512  # values drawn ahead for one arm; they are the same whatever the chunk
-ROUNDS = 200_000  # rounds in compiled code between two looks at progress and Ctrl-C
+WORK = 2_000_000  # rounds times arms in compiled code between two looks at progress and Ctrl-C
 REPORT = 0.1  # seconds between two calls of a progress function
 
 
@@ -111,11 +113,11 @@ def drive(
         raise SettingError(f"The sampler must be an environment or a function (arm, n, rng) -> n values, not {sampler!r}.")
     source = _Source(explorer, sampler, seed, run)
     report = _Report(explorer, progress)
-    fast = compiled and batch == 1 and _has_kernel(explorer)
+    fast = _compiled_loop(explorer) if compiled and batch == 1 else None
     batch = max(int(batch), explorer.policy.pace)
     while arms := explorer.ask(batch):
-        if fast and explorer.started:
-            _compiled(explorer, source, report)
+        if fast is not None and explorer.started:
+            _run_compiled(fast, explorer, source, report)
             return
         for arm, n in Counter(arms).items() if len(arms) > 1 else ((arms[0], 1),):
             source.take(arm, n)
@@ -180,44 +182,108 @@ class _Source:
         self.explorer.forget()
 
 
-def _has_kernel(explorer: Explorer) -> bool:
-    return (
-        type(explorer.confidence) is Paper
-        and type(explorer.policy) in (COCI, Uniform)
-        and type(explorer.record) is Moments  # a subclass may estimate something else
-        and explorer.epsilon == 0
-        and explorer.problem.kernel() is not None
-    )
+# -- compiled loops ---------------------------------------------------------------------------------------------------------
+
+Stretch: TypeAlias = Callable[[], tuple[int, int]]  # runs until something needs the caller: (what, arm), see engine/loop.py
 
 
-def _compiled(explorer: Explorer, source: _Source, report: _Report) -> None:
-    problem, record = explorer.problem, explorer.record
-    kernel, loop = problem.kernel(), kernels("loop")
-    assert kernel is not None
-    assert isinstance(record, Moments)
-    # The allocation kernel starts from a nearby solution; any other kernel ignores these.
-    lower, upper = explorer.box()
-    warm_lower, warm_upper = _warm(problem, lower), _warm(problem, upper)
-    what = loop.PAUSED
-    while what not in (loop.DECIDED, loop.SPENT):
-        what, arm = loop.run(
-            kernel.kind, kernel.ints, kernel.floats, type(explorer.policy) is Uniform, record.variance,
-            problem.parameter.minimum, explorer.delta, problem.low, problem.high, problem.scales,
-            record.counts, record.means, record.squares, record.estimates, source.buffer, source.used, source.filled,
-            warm_lower, warm_upper, np.iinfo(np.int64).max if explorer.budget is None else explorer.budget, ROUNDS,
-        )  # fmt: skip
+class Compiled(NamedTuple):
+    """A compiled loop: what it can run, and how to get it ready for an explorer."""
+
+    policies: tuple[type[Policy], ...]
+    confidences: tuple[type[Confidence], ...]
+    kinds: tuple[str, ...]
+    prepare: Callable[[Explorer, _Source], Stretch]
+
+
+def _compiled_loop(explorer: Explorer) -> Compiled | None:
+    """The compiled loop that takes the same samples as the Python loop, if there is one."""
+    # A subclass of Moments may estimate something else; a problem of the kind may still lack a kernel.
+    if type(explorer.record) is not Moments or explorer.epsilon > 0 or explorer.problem.kernel() is None:
+        return None
+    for loop in LOOPS:
+        if (
+            type(explorer.policy) in loop.policies
+            and type(explorer.confidence) in loop.confidences
+            and explorer.problem.kind in loop.kinds
+        ):
+            return loop
+    return None
+
+
+def _run_compiled(loop: Compiled, explorer: Explorer, source: _Source, report: _Report) -> None:
+    says = kernels("loop")
+    stretch = loop.prepare(explorer, source)
+    while True:
+        what, arm = stretch()
         explorer.forget()
-        if what == loop.EMPTY:
+        if what in (says.DECIDED, says.SPENT):
+            break
+        if what == says.EMPTY:
             source.refill(arm)
-        elif what == loop.UNSURE:  # a tie that needs exact fractions: one round in Python
+        elif what == says.UNSURE:  # rounding cannot tell: one round in Python
             arms = explorer.ask(1)
             if not arms:
                 break
             source.take(arms[0], 1)
-            warm_lower, warm_upper = _warm(problem, explorer.box()[0]), _warm(problem, explorer.box()[1])
+            stretch = loop.prepare(explorer, source)
         report()
     report(last=True)
 
 
-def _warm(problem: Problem, theta: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return problem._solve(theta) if problem.kind == "sample-allocation" else np.zeros(0, dtype=np.int64)
+def _rounds(explorer: Explorer) -> int:
+    return max(1, WORK // explorer.problem.m)
+
+
+def _budget(explorer: Explorer) -> int:
+    return int(np.iinfo(np.int64).max) if explorer.budget is None else explorer.budget
+
+
+def _per_arm(explorer: Explorer, source: _Source) -> Stretch:
+    """Stops when no arm is undecided."""
+    problem, record, kernel = explorer.problem, explorer.record, explorer.problem.kernel()
+    assert kernel is not None
+    assert isinstance(record, Moments)
+    # The allocation kernel starts from a nearby solution; any other kernel ignores these.
+    nearby = [
+        problem._solve(end) if problem.kind == "sample-allocation" else np.zeros(0, dtype=np.int64) for end in explorer.box()
+    ]
+    given: tuple[Any, ...] = (
+        kernel.kind, kernel.ints, kernel.floats, type(explorer.policy) is Uniform,
+        problem.parameter.minimum, explorer.delta, problem.low, problem.high, problem.scales,
+        record.arrays, source.buffer, source.used, source.filled,
+        *nearby, _budget(explorer), _rounds(explorer),
+    )  # fmt: skip
+    run = kernels("loop").run
+    return lambda: run(*given)
+
+
+def _by_rival(explorer: Explorer, source: _Source) -> Stretch:
+    """Stops when the strongest rival of the decision is no better, or no other."""
+    problem, record, kernel = explorer.problem, explorer.record, explorer.problem.kernel()
+    assert kernel is not None
+    assert isinstance(problem, LinearProblem)
+    assert isinstance(record, Moments)
+    # The logarithm in the radius is first + 3 ln t - second - third, with the rounding of the Python class.
+    if type(explorer.confidence) is CLUCBRadius:
+        logs = math.log(4.0) + math.log(problem.m), 0.0, math.log(explorer.delta)
+    else:
+        logs = math.log(4.0), math.log(problem.parameter.minimum), math.log(explorer.delta)
+    policy = type(explorer.policy)
+    given: tuple[Any, ...] = (
+        kernel.kind, kernel.ints, problem.sign, policy is CLUCB, policy is Uniform,
+        *logs, problem.low, problem.high, problem.scales,
+        record.arrays, source.buffer, source.used, source.filled,
+        _budget(explorer), _rounds(explorer),
+    )  # fmt: skip
+    run = kernels("rivals").run
+    return lambda: run(*given)
+
+
+# What runs in compiled code (with batch=1 and epsilon=0); the first line that fits counts.
+PARTITIONS = ("best-arm", "top-k", "best-of-each")
+LOOPS = (
+    Compiled((COCI, Uniform), (Paper,), (*PARTITIONS, "spanning-tree", "sample-allocation", "resource-plan"), _per_arm),
+    Compiled((CLUCB, Unified), (Paper, CLUCBRadius), (*PARTITIONS, "spanning-tree", "matching"), _by_rival),
+    Compiled((COCI, Uniform), (Paper, CLUCBRadius), ("matching",), _by_rival),  # they stop as Unified does here
+)

@@ -7,5 +7,5 @@ from types import ModuleType
 
 
 def kernels(room: str) -> ModuleType:
-    """The compiled kernels of one room: matroids, plans, allocation, paths, intervals, loop."""
+    """The compiled kernels of one room: matroids, plans, allocation, assignment, paths, intervals, loop, rivals."""
     return import_module(f".{room}", __name__)

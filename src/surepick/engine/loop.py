@@ -15,6 +15,7 @@ from numba import njit
 from .allocation import allocation_undecided
 from .matroids import partition_undecided, tree_undecided
 from .plans import plan_undecided
+from .record import observe
 
 DECIDED, SPENT, EMPTY, UNSURE, PAUSED = 0, 1, 2, 3, 4
 
@@ -41,10 +42,11 @@ def undecided(kind, ints, floats, lower, upper, warm_lower, warm_upper, out):
 
 @njit(cache=True)
 def run(
-    kind, ints, floats, everywhere, variance, tau, delta, low, high, scales,
-    counts, means, squares, estimates, buffer, used, filled, warm_lower, warm_upper, budget, rounds,
+    kind, ints, floats, everywhere, tau, delta, low, high, scales,
+    moments, buffer, used, filled, warm_lower, warm_upper, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm)."""
+    counts, estimates = moments[0], moments[3]
     m = len(counts)
     lower = np.empty(m)
     upper = np.empty(m)
@@ -76,11 +78,6 @@ def run(
         x = buffer[arm, used[arm]]
         used[arm] += 1
         t += 1
-        counts[arm] += 1
-        n = counts[arm]
-        step = x - means[arm]
-        means[arm] += step / n
-        squares[arm] += step * (x - means[arm])
-        estimates[arm] = squares[arm] / (n - 1) if variance else means[arm]
-        weights[arm] = scales[arm] * scales[arm] / n
+        observe(moments, arm, x)
+        weights[arm] = scales[arm] * scales[arm] / counts[arm]
     return PAUSED, -1

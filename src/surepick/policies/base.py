@@ -77,6 +77,7 @@ class Policy(ABC):
     own: ClassVar[str] = "paper"  #: the confidence sequence of its own paper
     rule: str  #: how it stops, for the certificate
     pace: ClassVar[int] = 1  #: samples of one round
+    remembers: ClassVar[bool] = False  #: ``told`` is to be called
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -85,6 +86,9 @@ class Policy(ABC):
     def needs(cls, problem: Problem) -> str | None:
         """What this problem lacks for the policy to work, in words; None if nothing."""
         return None
+
+    def told(self, view: View) -> None:  # noqa: B027 - most policies keep nothing
+        """Observations came in; a policy that ``remembers`` keeps here, and only here, what it needs of the past."""
 
     @abstractmethod
     def certified(self, view: View) -> bool:

@@ -14,12 +14,13 @@ class Elimination(Policy):
 
     Successive elimination (Even-Dar, Mannor and Mansour 2006) for every class with a test of undecided arms: deciding an arm is
     accepting or rejecting it. It stops when no arm is in question. Whether an arm has been decided is looked
-    at when the next arms are asked for.
+    at whenever observations are told.
     """
 
     name = "elimination"
     own = "elimination"
     rule = "per-arm"
+    remembers = True
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -32,6 +33,8 @@ class Elimination(Policy):
     def certified(self, view: View) -> bool:
         return not view.undecided.any()
 
-    def candidates(self, view: View) -> Bools:
+    def told(self, view: View) -> None:
         self.active &= view.undecided
+
+    def candidates(self, view: View) -> Bools:
         return self.active if self.active.any() else view.undecided

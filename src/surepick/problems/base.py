@@ -130,12 +130,14 @@ class Problem(ABC):
 
     def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
         """By HiGHS for a class that writes itself as a program; other classes have their own."""
-        from .program import strongest_rival
+        if not hasattr(self, "_detour"):
+            from .program import Detour
 
-        program = self.constraints()
-        if program is None:
-            raise ProblemError(f"{type(self).__name__} must write _rival, or constraints for HiGHS to find the rival.")
-        return strongest_rival(program, lower, upper, decision)
+            program = self.constraints()
+            if program is None:
+                raise ProblemError(f"{type(self).__name__} must write _rival, or constraints for HiGHS to find the rival.")
+            self._detour = Detour(program)  # kept, so that HiGHS gets the model once
+        return self._detour.rival(lower, upper, decision)
 
     def slopes(self, decision: ArrayLike) -> Floats:
         """a(y): how the reward of a decision rises with every theta_i, for rewards that are affine in theta."""

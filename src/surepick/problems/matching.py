@@ -10,6 +10,7 @@ import numpy as np
 from ..arms import Arm, Floats
 from ..errors import InfeasibleError
 from ..estimators import Estimator, make_estimator
+from .base import Kernel
 from .edges import edge_arms
 from .oracle import OracleProblem
 
@@ -90,7 +91,7 @@ class Matching(OracleProblem):
             return decision
         edge, table = self._edge, np.empty(self._shape)
         if not self._complete:  # a missing edge is so bad that it is taken only if nothing else covers the row
-            table.fill(-1.0 - 2.0 * float(np.abs(weights).sum()))
+            table.fill(-1.0 - 2.0 * self._shape[0] * float(np.abs(weights).max()))
         if not self.perfect:
             table[:, self._shape[1] - self._shape[0] :] = 0.0  # to stay alone
         if self._parallel:  # the best of parallel edges, the first of equal ones, is written last
@@ -103,3 +104,7 @@ class Matching(OracleProblem):
         taken = edge[self._assign(table, maximize=True)]
         decision[taken if self._complete else taken[taken >= 0]] = 1
         return decision
+
+    def kernel(self) -> Kernel:
+        rows, columns = self._shape
+        return Kernel(4, np.array([rows, columns, columns if self.perfect else columns - rows, *self._cells]), np.empty(0))

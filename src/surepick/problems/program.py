@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,9 +31,11 @@ class Program(Problem):
 
     Notes
     -----
-    ``scipy.optimize.milp`` solves it. Its constraints are set up once here, but scipy hands them to HiGHS anew at every call. Not
-    bi-monotone. Whether phi is constant on a box is one more program, for the best *other* decision: every y_i counts up from
-    this one at U and down at L, g_i(v) = U_i (v - y_i) or L_i (v - y_i), with two whole variables and a switch an arm.
+    HiGHS gets the model once; from call to call only the objective changes. Not bi-monotone. Whether phi is constant on a box is
+    one more program, for the best *other* decision. For 0/1 decisions that is the same model at the corner that is worst for this
+    one, and only if nothing beats it there the model below. With more levels every y_i counts up from this decision at U and
+    down at L, g_i(v) = U_i (v - y_i) or L_i (v - y_i), with two whole variables and a switch an arm; another decision moves
+    bounds of that second model, and its matrix stays.
 
     Ties are broken by the solver, the same way every time.
 
@@ -81,8 +84,7 @@ class Program(Problem):
             raise ProblemError(f"levels must be whole numbers of at least 0, one an arm, not {levels!r}.")
         self.levels: Ints = np.broadcast_to(top.astype(np.int64), (self.m,)).copy()
         self.linear = bool((self.levels <= 1).all())
-        self._plain = _Model(self.A, self.lower, self.upper, self.levels)
-        self._detour: _Detour | None = None
+        self._plain = _Model(self.A, _Bounds(self.lower, self.upper, self.levels.astype(np.float64)))
         self._solve(np.zeros(self.m))  # raises if there is no decision at all
 
     def _solve(self, theta: Floats) -> Ints:
@@ -104,10 +106,15 @@ class Program(Problem):
         return Constraints(self.A, self.lower, self.upper, self.levels, self.sign)
 
     def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
-        y = np.rint(decision).astype(np.int64)
-        if self._detour is None or (self._detour.y != y).any():  # the same decision is asked about again and again
-            self._detour = _Detour(self.constraints(), y)
-        return self._detour.rival(lower, upper)
+        if self.linear:
+            held = decision > 0
+            corner = np.where(held, lower, upper) if self.sign > 0 else np.where(held, upper, lower)
+            rival = self._solve(corner)
+            edge = self.sign * float((corner * (rival - decision)).sum())
+            if (rival != decision).any() and edge >= -_rounding(lower, upper, self.levels):
+                return rival, edge
+            # The decision wins; that another one is as good there, only a program that leaves it out can tell.
+        return super()._rival(lower, upper, decision)
 
     def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         return bool((rival == decision).all())
@@ -131,57 +138,145 @@ class Program(Problem):
         return self._moves.copy()
 
 
+class _Bounds(NamedTuple):
+    """lower <= A y <= upper and 0 <= y <= levels."""
+
+    lower: Floats
+    upper: Floats
+    levels: Floats
+
+
+# One thread, because workers of HiGHS would not survive a fork; and no feasibility jump, because its tables alone take ten times
+# as long as the rest of a small program.
+OPTIONS: dict[str, bool | int | float | str] = {
+    "output_flag": False,
+    "threads": 1,
+    "parallel": "off",
+    "mip_rel_gap": 0.0,
+    "mip_abs_gap": 0.0,
+    "mip_feasibility_tolerance": 1e-9,
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-9,
+    "mip_heuristic_run_feasibility_jump": False,
+}
+
+
 class _Model:
-    """One integer program whose objective changes."""
+    """One integer program, handed to HiGHS once; from call to call the objective changes, and bounds where others are given."""
 
-    def __init__(self, A: Floats, lower: Floats, upper: Floats, levels: Ints) -> None:
-        from scipy.optimize import Bounds, LinearConstraint
+    def __init__(self, A: Any, bounds: _Bounds) -> None:
+        from scipy.sparse import csr_array
 
-        self.constraints = LinearConstraint(A, lower, upper)
-        self.bounds = Bounds(np.zeros(len(levels)), levels.astype(np.float64))
-        self.whole = np.ones(len(levels))
+        self.A, self.bounds = csr_array(A), bounds
+        self.columns = np.arange(len(bounds.levels), dtype=np.int32)
+        self._highs: Any = None
+        self._lock = Lock()  # threads that share a problem share its model
 
-    def maximise(self, weights: Floats) -> Ints:
-        from scipy.optimize import milp
+    def __getstate__(self) -> dict[str, Any]:
+        return {"A": self.A, "bounds": self.bounds, "columns": self.columns}
 
-        found = milp(
-            -weights, integrality=self.whole, bounds=self.bounds, constraints=self.constraints, options={"mip_rel_gap": 0.0}
-        )
-        if found.status == 2:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _highs=None, _lock=Lock())
+
+    def maximise(self, weights: Floats, bounds: _Bounds | None = None) -> Ints:
+        with self._lock:
+            try:
+                return self._maximise(weights, bounds)
+            except SurepickError:
+                raise
+            except BaseException:  # Ctrl-C may leave HiGHS with some of the new bounds only
+                self._highs = None
+                raise
+
+    def _maximise(self, weights: Floats, bounds: _Bounds | None) -> Ints:
+        import highspy
+
+        if bounds is not None:
+            self._move(bounds)
+        if self._highs is None:
+            self._highs = self._build()
+        highs = self._highs
+        # HiGHS has absolute tolerances, so the largest weight becomes about 1000, by a power of two because that is exact.
+        costs = np.ldexp(-weights, 10 - np.frexp(np.abs(weights).max())[1])
+        highs.changeColsCost(len(costs), self.columns, costs)
+        highs.clearSolver()  # no start from the last answer: ties must not depend on what was asked before
+        if highs.run() == highspy.HighsStatus.kError:
+            highs.setOptionValue("threads", 0)  # as many as other code in this process runs HiGHS with
+            highs.run()
+        status = highs.getModelStatus()
+        if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
             raise InfeasibleError("No whole decision meets the constraints: loosen lower, upper or levels.")
-        if found.x is None:
-            raise SurepickError(f"HiGHS found no optimum: {found.message}")
-        return np.asarray(np.rint(found.x), dtype=np.int64)
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise SurepickError(f"HiGHS found no optimum: {highs.modelStatusToString(status)}.")
+        return np.asarray(np.rint(highs.getSolution().col_value), dtype=np.int64)
+
+    def _move(self, bounds: _Bounds) -> None:
+        last, self.bounds = self.bounds, bounds
+        if self._highs is None:
+            return
+        if (bounds.levels != last.levels).any():
+            self._highs.changeColsBounds(len(self.columns), self.columns, np.zeros(len(self.columns)), bounds.levels)
+        if (bounds.lower != last.lower).any() or (bounds.upper != last.upper).any():
+            rows = np.arange(len(bounds.lower), dtype=np.int32)
+            self._highs.changeRowsBounds(len(rows), rows, bounds.lower, bounds.upper)
+
+    def _build(self) -> Any:
+        import highspy
+
+        lp = highspy.HighsLp()
+        lp.num_row_, lp.num_col_ = self.A.shape
+        lp.row_lower_, lp.row_upper_, lp.col_upper_ = self.bounds
+        lp.col_lower_ = lp.col_cost_ = np.zeros(lp.num_col_)
+        lp.integrality_ = [highspy.HighsVarType.kInteger] * lp.num_col_
+        matrix = lp.a_matrix_
+        matrix.num_row_, matrix.num_col_ = self.A.shape
+        matrix.format_ = highspy.MatrixFormat.kRowwise
+        matrix.start_, matrix.index_, matrix.value_ = self.A.indptr, self.A.indices, self.A.data
+        highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        for name, value in OPTIONS.items():
+            highs.setOptionValue(name, value)
+        if highs.passModel(lp) == highspy.HighsStatus.kError:
+            raise ProblemError("HiGHS refuses the constraints: A must stay below 1e15, lower below inf and upper above -inf.")
+        return highs
 
 
-def strongest_rival(program: Constraints, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
-    """The best *other* decision over the box, by one program; this one itself if every other is worse all over it."""
-    return _Detour(program, np.rint(decision).astype(np.int64)).rival(lower, upper)
+class Detour:
+    """The best *other* decision over a box: decision + more - less, where an arm moves one way only and at least one moves."""
 
+    def __init__(self, program: Constraints) -> None:
+        from scipy.sparse import block_array, csr_array, eye_array
 
-class _Detour:
-    """The program of the largest gap: decision + more - less, where an arm moves one way only and at least one moves."""
+        levels = program.levels
+        many = np.flatnonzero(levels > 1)  # an arm with one level can move one way only; others have a switch, on for more
+        A, one = csr_array(program.A), eye_array(len(levels), format="csr")
+        room = csr_array((levels[many].astype(np.float64), (np.arange(len(many)),) * 2), shape=(len(many), len(many)))
+        move = csr_array(np.ones((1, len(levels))))
+        rows = block_array([[A, -A, None], [one[many], None, -room], [None, one[many], room], [move, move, None]], format="csr")
+        self.program, self.switches = program, len(many)
+        # The switches' rows, more <= levels * on and less <= levels * (1 - on), and that something moves.
+        self.low = np.append(np.full(2 * len(many), -np.inf), 1.0)
+        self.high = np.concatenate((np.zeros(len(many)), levels[many], [np.inf]))
+        self.model = _Model(rows, self._bounds(np.zeros(len(levels), dtype=np.int64)))
 
-    def __init__(self, program: Constraints, y: Ints) -> None:
-        A, levels = program.A, program.levels
-        m, base = len(y), A @ y
-        rise = np.hstack((np.eye(m), np.zeros((m, m)), -np.diag((levels - y).astype(np.float64))))  # more <= room * on
-        fall = np.hstack((np.zeros((m, m)), np.eye(m), np.diag(y.astype(np.float64))))  # less <= y * (1 - on)
-        move = np.concatenate((np.ones(2 * m), np.zeros(m)))[None, :]
-        rows = np.vstack((np.hstack((A, -A, np.zeros((len(A), m)))), rise, fall, move))
-        low = np.concatenate((program.lower - base, np.full(2 * m, -np.inf), [1.0]))
-        high = np.concatenate((program.upper - base, np.zeros(m), y.astype(np.float64), [np.inf]))
-        self.y, self.m, self.program = y, m, program
-        self.model = _Model(rows, low, high, np.concatenate((levels - y, y, np.ones(m, dtype=np.int64))))
+    def _bounds(self, y: Ints) -> _Bounds:
+        program, base = self.program, self.program.A @ y
+        lower, upper = np.append(program.lower - base, self.low), np.append(program.upper - base, self.high)
+        return _Bounds(lower, upper, np.concatenate((program.levels - y, y, np.ones(self.switches))))
 
-    def rival(self, lower: Floats, upper: Floats) -> tuple[Ints, float]:
+    def rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+        """That decision and its edge; this one itself if every other is worse all over the box."""
+        y, m, levels = np.rint(decision).astype(np.int64), len(decision), self.program.levels
         # What a unit more and a unit less is worth.
         up, down = (upper, lower) if self.program.sign > 0 else (-lower, -upper)
         try:
-            found = self.model.maximise(np.concatenate((up, -down, np.zeros(self.m))))
+            found = self.model.maximise(np.concatenate((up, -down, np.zeros(self.switches))), self._bounds(y))
         except InfeasibleError:  # there is no other decision
-            return self.y.copy(), 0.0
-        change = found[: self.m] - found[self.m : 2 * self.m]
+            return y, 0.0
+        change = found[:m] - found[m : 2 * m]
         edge = float((np.where(change > 0, up, down) * change).sum())
-        near = 1e-9 * (1.0 + float((np.maximum(np.abs(lower), np.abs(upper)) * self.program.levels).sum()))
-        return (self.y + change, edge) if edge >= -near else (self.y.copy(), 0.0)
+        return (y + change, edge) if edge >= -_rounding(lower, upper, levels) else (y, 0.0)
+
+
+def _rounding(lower: Floats, upper: Floats, levels: Ints) -> float:
+    """Rewards on the box that are this close count as equal."""
+    return 1e-9 * (1.0 + float((np.maximum(np.abs(lower), np.abs(upper)) * levels).sum()))

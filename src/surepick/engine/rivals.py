@@ -1,0 +1,102 @@
+"""The exploration loop of the policies that compare the decision with its strongest rival, compiled.
+
+For 0/1 decisions with a linear reward and a maximiser in compiled code. As in :mod:`.loop` the arrays are an explorer's own,
+and the samples are those of the Python loop, in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .assignment import matching_best
+from .loop import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
+from .matroids import ahead, kruskal, nth_best
+from .record import observe
+
+CLOSE = 1e-9  # a gap this near 0, by the size of its terms, is left to the arithmetic of the Python loop
+
+
+@njit(cache=True)
+def best(kind, ints, weights, decision):
+    """phi for these weights, which are maximised. False if the kernel cannot tell."""
+    m = len(weights)
+    if kind == 0:
+        k, groups = ints[0], ints[1]
+        starts, members = ints[2 : 2 + groups], ints[2 + groups :]
+        for g in range(groups - 1):
+            edge, a = nth_best(weights, members, starts[g], starts[g + 1], k)
+            for p in range(starts[g], starts[g + 1]):
+                i = members[p]
+                decision[i] = 0 if ahead(edge, a, weights[i], i) else 1
+    elif kind == 1:
+        kruskal(np.argsort(-weights, kind="mergesort"), ints[2 : 2 + m], ints[2 + m :], ints[0], decision)
+    else:
+        return matching_best(ints, weights, decision)
+    return True
+
+
+@njit(cache=True)
+def run(
+    kind, ints, sign, by_gap, everywhere, before, after, last, low, high, scales,
+    moments, buffer, used, filled, budget, rounds,
+):  # fmt: skip
+    """Explore until something needs the caller; returns (what, arm).
+
+    It stops when the gap is at most 0 (``by_gap``) or when the rival is the decision itself, and samples where the two differ or
+    ``everywhere``. The logarithm in the radius is ``before + 3 ln t - after - last``.
+    """
+    counts, estimates = moments[0], moments[3]
+    m = len(counts)
+    lower = np.empty(m)
+    upper = np.empty(m)
+    corner = np.empty(m)  # times the sign, so that it is maximised
+    decision = np.empty(m, np.int64)
+    rival = np.empty(m, np.int64)
+    weights = np.empty(m)
+    t = 0
+    for i in range(m):
+        t += counts[i]
+        weights[i] = scales[i] * scales[i] / counts[i]
+    for _ in range(rounds):
+        c = before + 3.0 * math.log(t) - after - last
+        for i in range(m):
+            radius = scales[i] * math.sqrt(c / (2.0 * counts[i]))
+            lower[i] = min(max(estimates[i] - radius, low[i]), high[i])
+            upper[i] = min(max(estimates[i] + radius, low[i]), high[i])
+            corner[i] = sign * min(max(estimates[i], lower[i]), upper[i])
+        if not best(kind, ints, corner, decision):
+            return UNSURE, -1
+        for i in range(m):
+            corner[i] = sign * (lower[i] if (decision[i] > 0) == (sign > 0) else upper[i])
+        if not best(kind, ints, corner, rival):
+            return UNSURE, -1
+        arm, heaviest, differ, gap, size = -1, -1.0, False, 0.0, 0.0
+        for i in range(m):
+            if rival[i] != decision[i]:
+                differ = True
+                gap += corner[i] * (rival[i] - decision[i])
+                size += abs(corner[i])
+            elif not everywhere:
+                continue
+            if weights[i] > heaviest:
+                arm, heaviest = i, weights[i]
+        if not differ:
+            return DECIDED, -1
+        if by_gap:
+            if abs(gap) <= CLOSE * size:
+                return UNSURE, -1
+            if gap < 0.0:
+                return DECIDED, -1
+        if t >= budget:
+            return SPENT, -1
+        if used[arm] >= filled[arm]:
+            return EMPTY, arm
+        x = buffer[arm, used[arm]]
+        used[arm] += 1
+        t += 1
+        observe(moments, arm, x)
+        weights[arm] = scales[arm] * scales[arm] / counts[arm]
+    return PAUSED, -1
