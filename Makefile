@@ -1,13 +1,14 @@
-# make demo   set up, solve a planning problem end to end, save its pictures in surepick-demo/
+# make demo   set up, plan a survey end to end, save its pictures in surepick-demo/
 # make test   set up, then lint, types, layers and all quick tests (what CI runs)
 # make slow   the statistical runs of minutes
 # make bench  the benchmarks, figures as ratios within one run
+# make samples  how many samples certificates cost: 200 runs an instance, some ten minutes
 # make lock   bring requirements*.txt up to date
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow bench lock clean
+.PHONY: demo test slow bench samples lock clean
 
 demo: .venv/run.stamp
 	$(BIN)/surepick demo
@@ -29,6 +30,9 @@ slow: .venv/test.stamp
 
 bench: .venv/test.stamp
 	$(BIN)/python benchmarks/run.py --write README.md
+
+samples: .venv/test.stamp
+	$(BIN)/python benchmarks/samples.py --write docs/how-sure.md
 
 .venv/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'surepick needs Python 3.11 or later')"

@@ -69,11 +69,52 @@ def test_every_policy_and_its_own_confidence(ask, study):
         assert (certificate["policy"], certificate["confidence"], certificate["decision"]) == (policy, own, [1, 0, 0])
 
 
-def test_a_share_of_the_best(ask, study):
-    certificate = ask("run", study, "--epsilon", 0.4, "--relative", "--batch", 10)["certificate"]
+def test_a_share_of_the_best(ask, cli, study):
+    options = ("--epsilon", 0.4, "--relative", "--batch", 10)
+    certificate = ask("run", study, *options)["certificate"]
     assert certificate["relative"]
     assert certificate["certified"]
-    assert certificate["gap"] <= 0.4
+    assert 0 < certificate["gap"] <= 0.4
+    assert len(certificate["rival"]) == 3
+    assert certificate["blocking"] == "blue instead of red"
+    out = cli("run", study, *options)[1]
+    assert f"Certified gap: at most {100 * certificate['gap']:.3g} % of the best." in out
+    assert "Most in the way: blue instead of red." in out
+
+
+def test_attained_confidence_and_what_blocks(ask, cli, study):
+    sure = ask("run", study)["certificate"]
+    assert 0 < sure["attained"] <= 0.1
+    assert (sure["rival"], sure["blocking"]) == (None, None)
+    out = cli("run", study)[1]
+    assert f"Attained delta: {sure['attained']:.2g}" in out
+    assert "in the way" not in out
+    unsure = ask("run", study, "--budget", 12)["certificate"]
+    assert unsure["attained"] > 0.1
+    out = " ".join(cli("run", study, "--budget", 12)[1].split())
+    assert "Attained delta: none below 1" in out if unsure["attained"] == 1 else "0.1 was asked for" in out
+    assert f"Most in the way: {unsure['blocking']}." in out
+    assert "within" in out
+
+
+def test_spend_the_budget(ask, cli, study):
+    plain = ask("run", study, "--budget", 900)["certificate"]
+    spent = ask("run", study, "--budget", 900, "--spend")["certificate"]
+    assert plain["samples"] < spent["samples"] == 900
+    assert spent["certified"]
+    assert spent["attained"] < plain["attained"]
+    study.write_text("budget = 900\nspend = true\n" + STUDY + TRUTH)
+    assert ask("run", study)["certificate"] == spent
+    assert ask("run", study, "--no-spend")["certificate"] == plain
+
+
+def test_a_run_with_pictures_takes_the_same_samples(ask, study, tmp_path):
+    options = ("--epsilon", 0.2, "--batch", 7, "--seed", 3)
+    drawn = ask("run", study, *options, "--plot", tmp_path / "p")
+    assert [Path(p).name for p in drawn["pictures"]] == ["intervals.png", "samples.png", "gap.png"]
+    spec = load(study)
+    outcome = sp.explore(spec.problem, spec.environment, 0.1, epsilon=0.2, batch=7, seed=3)
+    assert drawn["certificate"] == ask("run", study, *options)["certificate"] == outcome.certificate.to_dict()
 
 
 @pytest.mark.parametrize("name", ["matching", "route", "knapsack"])
@@ -81,7 +122,7 @@ def test_classes_without_a_test_an_arm(ask, cli, tmp_path, name):
     file = EXAMPLES / f"{name}.toml"
     answer = ask("run", file, "--batch", 10)
     certificate = answer["certificate"]
-    assert (certificate["certified"], certificate["rule"]) == (True, "unified")
+    assert (certificate["certified"], certificate["policy"]) == (True, "joint-linear")
     measured = ask("hardness", file)
     assert certificate["decision"] == measured["decision"]
     assert measured["samples"]["coci"]["expected"] > 0
@@ -89,14 +130,14 @@ def test_classes_without_a_test_an_arm(ask, cli, tmp_path, name):
     looked = ask("check", file, few, "--next", 12)
     assert sum(looked["next"].values()) == 12
     assert looked["certificate"]["decision"] == measured["decision"]
-    assert "Sample next" in cli("check", file, few)[1]
+    assert "Plan for the next 100 samples" in cli("check", file, few)[1]
 
 
 def test_no_estimate_of_the_rest_with_another_radius(ask, study, tmp_path):
     file = data(tmp_path / "d.csv", {"red": [1] * 30, "blue": [0, 1] * 20, "green": [0] * 30})
-    assert ask("check", study, file)["expected_left"] > 0
-    study.write_text('policy = "lucb"\nconfidence = "own"\n' + STUDY)
     assert ask("check", study, file)["expected_left"] is None
+    study.write_text('policy = "coci"\nconfidence = "paper"\n' + STUDY)
+    assert ask("check", study, file)["expected_left"] > 0
 
 
 def test_run_saves_pictures(ask, study, tmp_path):
@@ -164,21 +205,46 @@ def test_check_certifies(ask, cli, study, tmp_path):
     assert "Certified after 900 samples" in cli("check", study, file)[1]
 
 
-def test_check_says_what_to_sample_next(ask, cli, study, tmp_path):
-    file = data(tmp_path / "d.csv", {"red": [1] * 30, "blue": [0, 1] * 20, "green": [0] * 30})
+def test_check_plans_the_next_samples(ask, cli, study, tmp_path):
+    values = {"red": [1] * 6 + [0] * 4, "blue": [0, 1] * 5, "green": [0] * 10}
+    file = data(tmp_path / "d.csv", values)
     answer = ask("check", study, file, "--next", 20)
-    spec = load(study)
-    ex = spec.explorer()
-    for arm, values in (("red", [1] * 30), ("blue", [0, 1] * 20), ("green", [0] * 30)):
-        ex.tell(arm, values)
-    plan = [spec.problem.names[i] for i in ex.ask(20)]
-    assert answer["next"] == {name: plan.count(name) for name in set(plan)}
-    assert answer["certificate"]["undecided"] == ["red", "blue", "green"]
-    assert answer["expected_left"] > 0
-    out = cli("check", study, file, "--next", 20, "--plot", tmp_path)[1]
-    assert "Sample next (20 samples)" in out
-    assert "more samples are needed" in out
+    ex = load(study).explorer()
+    for arm, xs in values.items():
+        ex.tell(arm, xs)
+    assert answer["next"] == ex.plan(20)
+    assert sum(answer["next"].values()) == 20
+    certificate = answer["certificate"]
+    assert certificate == ex.certificate().to_dict()
+    assert (certificate["certified"], certificate["blocking"], certificate["attained"]) == (False, "blue instead of red", None)
+    out = " ".join(cli("check", study, file, "--next", 20, "--plot", tmp_path)[1].split())
+    assert "Plan for the next 20 samples" in out
+    assert "Most in the way: blue instead of red." in out
+    assert f"it is within {certificate['gap']:.3g} of the best" in out
     assert (tmp_path / "intervals.png").exists()
+
+
+def test_check_forecasts_with_the_radius_of_the_paper(ask, cli, study, tmp_path):
+    file = data(tmp_path / "d.csv", {"red": [1] * 30, "blue": [0, 1] * 20, "green": [0] * 30})
+    study.write_text('policy = "coci"\nconfidence = "paper"\n' + STUDY)
+    assert ask("check", study, file)["expected_left"] > 0
+    assert "more samples are needed" in cli("check", study, file)[1]
+
+
+def test_check_within_a_budget(ask, cli, study, tmp_path):
+    file = data(tmp_path / "d.csv", {"red": [1] * 300, "blue": [0, 1] * 150, "green": [0] * 300})
+    study.write_text("budget = 950\nspend = true\n" + STUDY)
+    answer = ask("check", study, file)
+    assert sum(answer["next"].values()) == answer["expected_left"] == 50
+    assert "The whole budget is to be spent: 50 samples are left." in cli("check", study, file)[1]
+    study.write_text("budget = 30\n" + STUDY)
+    file = data(tmp_path / "d.csv", {"red": [1, 0] * 5, "blue": [0, 1] * 5, "green": [0] * 10})
+    answer = ask("check", study, file)
+    assert answer["next"] == {}
+    assert answer["certificate"]["attained"] > 0.1
+    out = cli("check", study, file)[1]
+    assert "The budget of 30 samples is spent" in out
+    assert "Attained delta" in out
 
 
 def test_check_before_every_arm_was_seen(ask, study, tmp_path):
@@ -210,8 +276,13 @@ def test_hardness(ask, cli):
     assert answer["H"] == pytest.approx(sum(r**-2 for r in answer["radius"]))
     assert answer["samples"]["coci"]["expected"] < answer["samples"]["uniform"]["expected"]
     assert answer["samples"]["coci"]["expected"] < answer["samples"]["coci"]["upper_bound"]
+    assert answer["characteristic_time"] == pytest.approx(294.55, abs=0.01)
+    assert answer["lower_bound"] == pytest.approx(780.6, abs=0.1)
+    assert sum(answer["proportions"]) == pytest.approx(1)
     out = cli("hardness", EXAMPLES / "survey.toml")[1]
     assert "radius Λ" in out
+    assert "share w*" in out
+    assert "no algorithm takes fewer than 3,508 samples" in out
     assert "Ticino" in out
 
 
@@ -220,6 +291,7 @@ def test_hardness_of_a_tie(ask, cli, study):
     answer = ask("hardness", study)
     assert answer["radius"][0] == pytest.approx(0, abs=1e-12)
     assert answer["samples"]["coci"] == {"expected": None, "upper_bound": None}
+    assert (answer["characteristic_time"], answer["proportions"], answer["lower_bound"]) == (None, None, None)
     assert "not unique" in cli("hardness", study)[1]
 
 
@@ -235,17 +307,84 @@ def test_hardness_needs_a_truth(cli, study):
 def test_demo(ask, cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answer = ask("demo")
-    assert answer["certificate"]["certified"]
-    assert answer["right"]
-    assert answer["samples_uniform"] > answer["certificate"]["samples"]
+    certificate = answer["certificate"]
+    assert (certificate["certified"], certificate["policy"], certificate["decision"]) == (True, "pac", answer["interviews"])
+    assert certificate["gap"] <= 0.05
+    assert sum(answer["interviews"]) == sum(answer["proportional"]) == sum(answer["best"]) == 1000
+    assert sum(answer["pilot_answers"]) == certificate["samples"] < 3000
+    times = answer["truth"]["variance_over_best"]
+    assert times["best"] == 1 <= times["interviews"] <= 1.05 < times["proportional"]
+    sd = answer["standard_deviation"]
+    assert all(a <= x <= b for a, x, b in zip(sd["lower"], sd["truth"], sd["upper"], strict=True))
+    assert 20 * certificate["samples"] < answer["paper"]["same_certificate"] < answer["paper"]["exact_estimate"]
     folder = tmp_path / "surepick-demo"
-    assert {p.name for p in folder.iterdir()} == {"study.toml", "intervals.png", "samples.png"}
+    assert {p.name for p in folder.iterdir()} == {"study.toml", "gap.png", "intervals.png", "samples.png"}
     assert load(folder / "study.toml").title == answer["title"]
+    assert ask("run", folder / "study.toml", "--batch", 50)["certificate"] == certificate
+    out = " ".join(cli("demo")[1].split())
+    for words in (
+        "the variance of this allocation is at most 1.05 times the best one's",
+        f"proportional allocation has {times['proportional']:.4f} times the best variance",
+        f"{answer['paper']['same_certificate']:,} pilot answers (measured",
+        "(an estimate from the truth; it was not run)",
+    ):
+        assert words in out
     (folder / "study.toml").write_text(STUDY)
     code, _, err = cli("demo")
     assert code == 2
     assert "edited" in err
     assert (folder / "study.toml").read_text() == STUDY
+
+
+def test_progress_shows_the_gap_as_it_falls(monkeypatch, study):
+    from surepick.cli import watch
+
+    seen = []
+
+    class Bar:
+        def update(self, _task, *, description, total, completed):
+            seen.append((description, total, completed))
+
+    ex = load(study).replace(epsilon=0.02, relative=True).explorer()
+    with watch.Display(ex) as display:
+        display.bar, display.task = Bar(), 0
+        monkeypatch.setattr(watch, "LOOK", 0.0)
+        for n in (5, 45, 50, 100):
+            for arm, p in enumerate((0.6, 0.6, 0.2)):
+                ex.tell(arm, [1] * round(p * n) + [0] * round((1 - p) * n))
+            display.next_estimate = 0.0
+            display.look()
+        display.bar = None
+    assert "% of the best (2 % asked for), no estimate of the rest" in seen[0][0]
+    assert seen[0][1] is None
+    assert seen[-1][0].startswith("600 samples, within ")
+    assert "left" in seen[-1][0]
+    assert seen[-1][1] > 600
+    gaps = [float(text.split("within ")[1].split(" %")[0].replace(",", "")) for text, *_ in seen]
+    assert gaps == sorted(gaps, reverse=True)
+    monkeypatch.setattr(watch, "LOOK", 60.0)
+    before = len(seen)
+    with watch.Display(ex) as display:
+        display.bar, display.task = Bar(), 0
+        for _ in range(3):
+            display.look()
+        display.bar = None
+    assert len(seen) == before + 1
+
+
+def test_foreseen():
+    from surepick.cli.watch import foreseen
+    from surepick.lab import Trace
+
+    trace = Trace()
+    trace.epsilon = 0.01
+    assert foreseen(trace) is None
+    trace.samples, trace.gap = [100, 400], [0.4, 0.2]  # as 1 / sqrt(samples)
+    assert foreseen(trace) == pytest.approx(400 * 20**2)
+    trace.gap = [0.4, 0.02]  # faster than 1 / samples, which does not last
+    assert foreseen(trace) == pytest.approx(800)
+    trace.gap = [0.4, 0.5]
+    assert foreseen(trace) is None
 
 
 def test_warning_of_ties(capsys, study, tmp_path):
@@ -260,11 +399,11 @@ def test_warning_of_ties(capsys, study, tmp_path):
 
 
 def test_check_without_a_plan_and_with_tied_estimates(cli, study, tmp_path):
-    data = tmp_path / "data.csv"
-    data.write_text("arm,value\n" + "".join(f"{arm},{x}\n" for arm in ("red", "blue", "green") for x in (0, 1)))
-    code, out, _ = cli("check", study, data, "--next", 0)
+    study.write_text('policy = "coci"\nconfidence = "paper"\n' + STUDY)
+    file = data(tmp_path / "d.csv", {arm: [0, 1] for arm in ("red", "blue", "green")})
+    code, out, _ = cli("check", study, file, "--next", 0)
     assert code == 0
-    assert "Sample next" not in out
+    assert "Plan for" not in out
     assert "Best guess: red" in out
     assert "The estimates tie" in out
 

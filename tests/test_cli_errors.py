@@ -49,6 +49,10 @@ def test_bad_settings(cli, study):
         code, out, err = cli("run", study, option, value)
         assert (code, out) == (2, ""), option
         assert option.lstrip("-") in err
+    code, out, err = cli("run", study, "--spend")
+    assert (code, out) == (2, "")
+    assert "spend=True needs a budget" in err
+    assert cli("check", study, study, "--next", "-1")[0] == 2
     assert cli("run", study, "--json", "--delta", "1.5")[1].startswith('{\n  "error"')
 
 

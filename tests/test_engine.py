@@ -69,14 +69,15 @@ def test_what_runs_in_compiled_code() -> None:
     found = set()
     for problem, _ in WORLDS.values():
         for policy, cls in POLICIES.items():
-            for confidence in ("paper", "clucb", "lucb"):
-                if cls.needs(problem) is None:
+            for confidence in ("paper", "clucb", "lucb", "auto"):
+                if cls.needs(problem) is None and (confidence == "auto" or policy != "joint"):
                     explorer = sp.Explorer(problem, policy=policy, confidence=confidence)
                     found |= {(problem.kind, policy, confidence)} if _compiled_loop(explorer) else set()
     simple = {"best-arm", "top-k", "best-of-each", "spanning-tree"}
     expected = {(kind, p, "paper") for kind in simple | {"sample-allocation", "resource-plan"} for p in ("coci", "uniform")}
     expected |= {(kind, p, c) for kind in simple for p in ("clucb", "unified") for c in ("paper", "clucb")}
     expected |= {("matching", p, c) for p in ("clucb", "unified", "coci", "uniform") for c in ("paper", "clucb")}
+    expected |= {(kind, "joint", "auto") for kind in simple | {"sample-allocation"}}
     assert found == expected
     assert _compiled_loop(sp.Explorer(sp.TopK(3, 1), policy="clucb", epsilon=0.1)) is None
 
@@ -88,10 +89,40 @@ def test_same_trajectory(name: str, policy: str) -> None:
     for seed in (0, 1):
         certificates = []
         for compiled in (False, True):
-            explorer = sp.Explorer(problem, 0.1, policy=policy, budget=1200)
+            explorer = sp.Explorer(problem, 0.1, policy=policy, confidence="paper", budget=1200)
             drive(explorer, world, seed=seed, compiled=compiled)
             certificates.append(explorer.certificate().to_dict())
         assert certificates[0] == certificates[1]
+
+
+@pytest.mark.parametrize("name", [name for name, (problem, _) in WORLDS.items() if problem.exchangeable])
+def test_same_trajectory_by_exchanges(name: str) -> None:
+    problem, world = WORLDS[name]
+    for seed, budget, delta in ((0, 1200, 0.1), (1, 1500, 0.9), (2, problem.m * problem.parameter.minimum + 1, 0.1)):
+        certificates = []
+        for compiled in (False, True):
+            explorer = sp.Explorer(problem, delta, policy="joint", budget=budget)
+            drive(explorer, world, seed=seed, compiled=compiled)
+            certificates.append(explorer.certificate().to_dict())
+        assert certificates[0] == certificates[1]
+
+
+def test_same_certificate_by_exchanges() -> None:
+    """To the end, with arms declared Bernoulli, whose variances have a kernel path of their own."""
+    arms = [sp.Arm(str(i), kind="bernoulli") for i in range(3)]
+    worlds = [
+        (sp.SampleAllocation([1, 2, 3], 9, arms=arms), sp.Bernoulli([0.5, 0.3, 0.02])),
+        (sp.TopK(4, 2), sp.Bernoulli([0.8, 0.7, 0.4, 0.2])),
+        (sp.SpanningTree(K5, sense="min"), sp.Beta(np.linspace(0.1, 0.9, 10), 4)),
+    ]
+    for problem, world in worlds:
+        runs = []
+        for compiled in (False, True):
+            explorer = sp.Explorer(problem, 0.2)
+            drive(explorer, world, seed=3, compiled=compiled)
+            assert explorer.certified
+            runs.append(explorer.certificate().to_dict())
+        assert runs[0] == runs[1]
 
 
 @pytest.mark.parametrize("confidence", ["paper", "clucb"])

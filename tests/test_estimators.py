@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import surepick as sp
 from surepick.confidence import Paper
+from surepick.engine.record import observe
 from surepick.estimators import Estimator, Mean, Variance
 
 values_in_parts = st.lists(st.lists(st.floats(0, 1), max_size=20), min_size=1, max_size=8)
@@ -34,6 +35,29 @@ def test_one_by_one_equals_bulk(estimator: Estimator, parts: list[list[float]]) 
     direct = everything.mean() if isinstance(estimator, Mean) else everything.var(ddof=1)
     assert single.estimates[1] == pytest.approx(direct, abs=1e-14)
     assert bulk.estimates[1] == pytest.approx(direct, abs=1e-14)
+
+
+@given(parts=values_in_parts)
+def test_pairs_and_surprises_do_not_depend_on_the_batches(parts: list[list[float]]) -> None:
+    """Whole batches, one by one, and by the compiled loop, to the last bit there."""
+    bulk, single, compiled = (Mean().record(2) for _ in range(3))
+    for part in parts:
+        bulk.update(1, np.array(part))
+        for x in part:
+            single.update(1, np.array([x]))
+            observe(compiled.arrays, 1, x)
+    x = np.array([x for part in parts for x in part])
+    even = len(x) // 2 * 2
+    assert bulk.pairs.tolist() == single.pairs.tolist() == compiled.pairs.tolist() == [0, even // 2]
+    differences = ((x[0:even:2] - x[1:even:2]) ** 2).sum()
+    surprises = sum((x[s] - x[:s].mean()) ** 2 for s in range(1, len(x)))
+    for record in (bulk, single, compiled):
+        assert record.differences[1] == pytest.approx(differences, abs=1e-12)
+        assert record.surprises[1] == pytest.approx(surprises, abs=1e-12)
+        assert record.waiting[1] == x[-1] if len(x) > even else np.isnan(record.waiting[1])
+        assert np.isnan(record.waiting[0])
+    for one, other in zip(single.arrays, compiled.arrays, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
 
 
 def test_variance_does_not_cancel() -> None:
@@ -67,7 +91,9 @@ def test_radius_and_range_follow_the_bounds() -> None:
     allocation = sp.SampleAllocation([1, 1], 5, arms=arms[:2])
     assert allocation.high.tolist() == [25, 0.25]
     assert allocation.scales.tolist() == [100, 1]
-    lower, upper = Paper(allocation, 0.1).box(np.array([10, 10]), np.array([20.0, 0.2]))
+    record = Variance().record(2)
+    record.counts[:], record.estimates[:] = 10, [20.0, 0.2]
+    lower, upper = Paper(allocation, 0.1).box(record)
     assert lower.tolist() == [0, 0]
     assert upper.tolist() == [25, 0.25]
 

@@ -14,7 +14,7 @@ from surepick.loop import Progress
 
 
 def test_first_every_arm_then_the_undecided() -> None:
-    ex = sp.Explorer(sp.SampleAllocation([1, 1, 1], 7), 0.1)
+    ex = sp.Explorer(sp.SampleAllocation([1, 1, 1], 7), 0.1, policy="coci")
     assert ex.ask(4) == [0, 0, 1, 1]
     assert ex.ask(4) == [0, 0, 1, 1]  # asking changes nothing
     assert ex.ask(8) == [0, 0, 1, 1, 2, 2, 0, 1]
@@ -26,7 +26,7 @@ def test_first_every_arm_then_the_undecided() -> None:
 
 def test_a_batch_is_what_the_policy_would_do_one_by_one() -> None:
     """With equal ranges the arm with fewest samples, planned ones counted; ties to the lowest index."""
-    ex = sp.Explorer(sp.TopK(4, 2), 0.1)
+    ex = sp.Explorer(sp.TopK(4, 2), 0.1, policy="coci")
     ex.tell(0, np.full(10, 0.5))
     ex.tell(1, np.full(8, 0.5))
     ex.tell(2, np.full(9, 0.5))
@@ -37,14 +37,14 @@ def test_a_batch_is_what_the_policy_would_do_one_by_one() -> None:
 
 
 def test_a_batch_with_unequal_ranges_follows_the_radius() -> None:
-    ex = sp.Explorer(sp.TopK([sp.Arm("wide", high=2), sp.Arm("narrow")], 1), 0.1)
+    ex = sp.Explorer(sp.TopK([sp.Arm("wide", high=2), sp.Arm("narrow")], 1), 0.1, policy="coci")
     ex.tell(0, [1.0])
     ex.tell(1, [0.5])
     assert ex.ask(10).count(0) == 8  # radius 2 sqrt(c/2T): four times the samples for the same radius
 
 
 def test_uniform_asks_for_all_arms() -> None:
-    ex = sp.Explorer(sp.BestArm(3), 0.1, policy="uniform")
+    ex = sp.Explorer(sp.BestArm(3), 0.1, policy="uniform", confidence="paper")
     ex.tell(0, np.ones(300))
     ex.tell(1, np.full(300, 0.9))
     ex.tell(2, np.zeros(300))
@@ -54,7 +54,7 @@ def test_uniform_asks_for_all_arms() -> None:
 
 
 def _coci_like(ex: sp.Explorer) -> sp.Explorer:
-    other = sp.Explorer(ex.problem, ex.delta)
+    other = sp.Explorer(ex.problem, ex.delta, policy="coci", confidence="paper")
     other.tell(0, np.ones(300))
     other.tell(1, np.full(300, 0.9))
     other.tell(2, np.zeros(300))
@@ -298,7 +298,7 @@ def test_the_certificate_follows_the_observations() -> None:
 
 def test_an_uncertified_decision_is_the_best_guess() -> None:
     """Both intervals are clipped to [0, 1], so their middles tie; the estimates do not."""
-    ex = sp.Explorer(sp.BestArm(2))
+    ex = sp.Explorer(sp.BestArm(2), policy="coci", confidence="paper")
     ex.tell(0, [0.3, 0.3])
     ex.tell(1, [0.6, 0.6])
     c = ex.certificate()
@@ -307,21 +307,28 @@ def test_an_uncertified_decision_is_the_best_guess() -> None:
 
 
 def test_relative_gaps_are_shares_of_the_best_at_its_smallest() -> None:
-    """Rewards: G over the least that this decision is worth. Costs: G over the least the best one costs."""
-    ex = sp.Explorer(sp.BestArm(2), epsilon=0.1, relative=True)
+    """Rewards: the share of the best one's that may be missing. Variances: the largest ratio to the best one's."""
+    ex = sp.Explorer(sp.BestArm(2), epsilon=0.1, relative=True, policy="pac")
     ex.tell(0, np.full(4000, 0.8))
     ex.tell(1, np.full(4000, 0.78))
     c = ex.certificate()
     gap = c.upper[1] - c.lower[0]
-    assert c.gap == pytest.approx(gap / c.lower[0])
-    problem = sp.SampleAllocation([1, 1], 9)
+    assert c.gap == pytest.approx(gap / (c.lower[0] + gap))
+    assert (1 - c.gap) * c.upper[1] == pytest.approx(c.lower[0])
+    arms = [sp.Arm("a", kind="bernoulli"), sp.Arm("b", kind="bernoulli")]
+    problem = sp.SampleAllocation([1, 1], 9, arms=arms)
     ex = sp.Explorer(problem, epsilon=0.001, relative=True)
     for arm in (0, 1):
-        ex.tell(arm, np.tile([0.0, 1.0], 40_000)[: 80_000 - 1000 * arm])
+        ex.tell(arm, np.tile([0.0, 1.0, 0.0], 1000)[: 3000 - 1000 * arm])
     c = ex.certificate()
-    gap = problem.rival(c.lower, c.upper, c.decision)[1]
-    assert gap > 0
-    assert c.gap == pytest.approx(gap / (-problem.reward(c.lower, c.decision) - gap))
+    ratios = [
+        problem.reward([a, b], c.decision) / problem.reward([a, b], [y, 9 - y]) - 1
+        for a in (c.lower[0], c.upper[0])
+        for b in (c.lower[1], c.upper[1])
+        for y in range(1, 9)
+    ]
+    assert c.gap == pytest.approx(max(ratios))
+    assert c.gap > 0
 
 
 def test_compiled_boxes_are_clipped() -> None:

@@ -1,4 +1,4 @@
-"""The promise itself: at most a share delta of the runs ends in a wrong decision; and the test would notice if not.
+"""The promise of the paper's algorithm: at most a share delta of the runs is wrong at the end; and the test would notice if not.
 
 2,000 runs with fixed seeds a class. With error probability exactly delta = 0.05 more than 149 errors have probability below
 1e-6, so that is the threshold. The paper's radius is sqrt(2 ln(4 t^3 / delta)) standard deviations wide, 8 at t = 10^4. An
@@ -59,7 +59,7 @@ def errors(problem: sp.Problem, world: sp.Environment, batch: int, runs: int = R
     best = copy.copy(problem).solve(truth)
     wrong = 0
     for run in range(runs):
-        explorer = sp.Explorer(problem, DELTA, budget=budget)
+        explorer = sp.Explorer(problem, DELTA, policy="coci", confidence="paper", budget=budget)
         drive(explorer, world, batch=batch, seed=2018, run=run)
         assert explorer.certified or budget is not None
         wrong += explorer.certified and (explorer.decision != best).any()

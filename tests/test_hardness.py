@@ -120,3 +120,11 @@ def test_the_bound_for_variances_has_its_tau() -> None:
     p = np.array([0.5, 0.1])
     h = sp.hardness(sp.SampleAllocation([1, 1], 5), p * (1 - p))
     assert h.upper_bound(0.1) == pytest.approx(4 + 12 * h.H * math.log(24 * h.H) + 4 * h.H * math.log(4 / 0.2))
+
+
+def test_a_path_in_a_graph_with_cycles_has_no_gaps() -> None:
+    path = sp.Path([(0, 1), (1, 2), (2, 1), (0, 2), (1, 3), (2, 3)], 0, 3)
+    h = sp.hardness(path, [0.3, 0.2, 0.4, 0.8, 0.6, 0.3])
+    assert h.gap is None
+    assert h.H_gap is None
+    assert h.radius.min() == pytest.approx(0.1 / 3)  # 0-1-2-3 and 0-1-3 differ in three edges

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.lab import intervals, samples, save
-from surepick.lab.plots import IN, MOST, OPEN, OUT
+from surepick.lab import Trace, gap, intervals, samples, save
+from surepick.lab.plots import IN, MOST, NEAR, OPEN, OUT
 
 
 def certificate(problem, values):
@@ -40,8 +40,17 @@ def test_intervals_show_every_arm(partly):
 
 
 def test_looks_differ_without_colour():
-    assert len({(look.marker, look.filled) for look in (IN, OUT, OPEN)}) == 3
-    assert len({(look.hatch, look.filled) for look in (IN, OUT, OPEN)}) == 3
+    assert len({(look.marker, look.filled, look.line) for look in (IN, OUT, OPEN, NEAR)}) == 4
+    assert len({(look.hatch, look.filled) for look in (IN, OUT, OPEN, NEAR)}) == 4
+
+
+def test_near_enough_is_not_undecided():
+    problem = sp.TopK(["a", "b"], 1)
+    c = sp.explore(problem, sp.Bernoulli([0.5, 0.5]), epsilon=0.4, batch=20).certificate
+    assert c.undecided.all()
+    axes = intervals(c).axes[0]
+    assert {line.get_label() for line in axes.lines} == {NEAR.label}
+    assert sorted(t.get_text() for t in axes.texts) == ["0", "1", "decision"]
 
 
 def test_samples_show_every_count(partly):
@@ -93,3 +102,88 @@ def test_pyplot_is_left_alone(partly):
     before = "matplotlib.pyplot" in sys.modules
     intervals(partly)
     assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+# -- the gap -----------------------------------------------------------------------------------------------------------
+
+
+def fallen(*points: tuple[int, float], epsilon: float = 0.05, relative: bool = True) -> Trace:
+    trace = Trace()
+    trace.samples, trace.gap = [t for t, _ in points], [g for _, g in points]
+    trace.epsilon, trace.relative = epsilon, relative
+    return trace
+
+
+def test_a_trace_of_your_own_loop():
+    ex = sp.Explorer(sp.TopK(["a", "b"], 1), epsilon=0.1)
+    trace, world, rng = Trace(), sp.Bernoulli([0.7, 0.4]), np.random.default_rng(0)
+    trace(ex)
+    assert trace.samples == []
+    seen = []
+    while arms := ex.ask(10):
+        for arm in arms:
+            ex.tell(arm, world.sample(arm, 1, rng))
+        trace(ex)
+        seen.append((ex.samples, ex.certificate().gap))
+    assert list(zip(trace.samples, trace.gap, strict=True)) == seen
+    assert (trace.epsilon, trace.relative) == (0.1, False)
+    assert trace.gap[0] > trace.gap[-1]
+    assert trace.gap[-1] <= 0.1
+
+
+def test_a_trace_is_short_and_keeps_the_end():
+    ex = sp.Explorer(sp.TopK(["a", "b"], 1), budget=1001)
+    trace = Trace()
+    while arms := ex.ask(1):
+        ex.tell(arms[0], 0.5)
+        trace(ex)
+    assert len(trace.samples) < 400
+    assert trace.samples[-1] == 1001
+    assert np.isinf(trace.gap[0])  # one arm has no estimate yet
+    assert np.isfinite(trace.gap[1:]).all()
+
+
+def test_a_trace_from_explore():
+    trace = Trace()
+    outcome = sp.explore(sp.TopK(3, 1), sp.Bernoulli([0.7, 0.4, 0.2]), epsilon=0.1, progress=trace)
+    assert (trace.samples[-1], trace.gap[-1]) == (outcome.samples, outcome.certificate.gap)
+
+
+def test_gap_shows_the_trace_the_aim_and_marks(tmp_path):
+    figure = gap(fallen((1, np.inf), (10, 2.0), (100, 0.3), (1000, 0.04)), marks={"5 $ or 6 $": 2e6, "never": np.inf}, title="T")
+    axes = figure.axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    curve, end = axes.lines[:2]
+    assert curve.get_xdata().tolist() == [10, 100, 1000]
+    assert curve.get_ydata().tolist() == [2.0, 0.3, 0.04]
+    assert end.get_xdata().tolist() == [1000]
+    texts = [t.get_text() for t in axes.texts]
+    assert texts == ["1,000", r"5 \$ or 6 \$", "asked for: 5 %"]
+    assert axes.get_xlim()[1] > 2e6
+    png(save(figure, tmp_path / "g.png"))
+    figure.canvas.draw()
+    assert "1 million" in [t.get_text() for t in axes.get_xticklabels()]
+    assert "100 %" in [t.get_text() for t in axes.get_yticklabels()]
+
+
+def test_gaps_by_name():
+    axes = gap({"one": fallen((10, 2.0), (20, 1.0), epsilon=0, relative=False), "two": fallen((10, 3.0), (30, 0.0))}).axes[0]
+    assert [line.get_label() for line in axes.lines[::2]] == ["one", "two"]
+    assert axes.lines[0].get_color() != axes.lines[2].get_color()
+    assert axes.lines[0].get_linestyle() != axes.lines[2].get_linestyle()
+    assert [t.get_text() for t in axes.texts] == ["20", "0 from 30 on"]  # and no line where nothing was asked for
+
+
+@pytest.mark.parametrize(
+    ("trace", "says"),
+    [
+        (Trace(), "no gap is certified yet"),
+        (fallen((1, np.inf)), "no gap is certified yet"),
+        (fallen((9, 0.0)), "a gap of 0 from the first look on"),
+    ],
+)
+def test_no_gap_to_show(tmp_path, trace, says):
+    figure = gap(trace)
+    assert says in [t.get_text() for t in figure.axes[0].texts]
+    png(save(figure, tmp_path / "g.png"))
+    png(save(gap({}), tmp_path / "g.png"))

@@ -37,10 +37,11 @@ def test_examples_load_and_certify(path):
 def test_settings_and_defaults(study):
     spec = load(study(TOP))
     assert (spec.delta, spec.epsilon, spec.relative, spec.budget) == (0.1, 0.0, False, None)
-    assert (spec.policy, spec.confidence, spec.seed, spec.environment) == ("coci", "auto", 0, None)
+    assert (spec.spend, spec.policy, spec.confidence, spec.seed, spec.environment) == (False, "auto", "auto", 0, None)
     assert spec.problem.names == ["a", "b", "c"]
     ex = spec.replace(budget=7, delta=None).explorer()
-    assert (ex.delta, ex.budget) == (0.1, 7)
+    assert (ex.delta, ex.budget, ex.spend) == (0.1, 7, False)
+    assert load(study("budget = 7\nspend = true\n" + TOP)).explorer().spend
 
 
 def test_a_dict_has_the_same_keys(study, tmp_path):

@@ -48,6 +48,8 @@ def problem(text: str) -> str:
         ("relative = 1\n" + TOP, ["key relative", "true or false"]),
         ("budget = 1.5\n" + TOP, ["key budget", "whole number"]),
         ("budget = -3\n" + TOP, ["key budget", "-3"]),
+        ("spend = 1\nbudget = 5\n" + TOP, ["key spend", "true or false"]),
+        ("spend = true\n" + TOP, ["key spend", "needs a budget"]),
         ("seed = -1\n" + TOP, ["key seed", "at least 0"]),
         ('policy = "best"\n' + TOP, ["key policy", "coci"]),
         ('confidence = "sure"\n' + TOP, ["key confidence", "paper"]),

@@ -34,6 +34,11 @@ class Certificate:
         Observations of every arm; ``samples`` is their sum.
     undecided : array of bool
         Arms whose entry of the optimal decision still varies over the box.
+    rival : array or None
+        The decision that stands most in the way: the one after the exchange that is known least, or the one that could be better
+        by most. None once no arm is undecided, and before every arm has an estimate.
+    attained : float or None
+        The smallest delta at which the same observations certify the decision (1 if none does), once the exploration has ended.
     policy, confidence : str
         What chose the arms and made the intervals.
     rule : str
@@ -53,6 +58,8 @@ class Certificate:
     estimate: Floats
     counts: Ints
     undecided: Bools
+    rival: np.ndarray[Any, Any] | None
+    attained: float | None
     samples: int
     policy: str
     rule: str
@@ -64,6 +71,18 @@ class Certificate:
         """The decision by name: the arms whose entry is not 0, each with its entry."""
         return {name: y for name, y in zip(self.names, self.decision.tolist(), strict=True) if y}
 
+    @property
+    def blocking(self) -> str | None:
+        """What stands most in the way of a certificate, in words."""
+        if self.rival is None:
+            return None
+        steps = self.rival - self.decision
+        less = [name for name, step in zip(self.names, steps, strict=True) if step < 0]
+        more = [name for name, step in zip(self.names, steps, strict=True) if step > 0]
+        if not less and not more:
+            return None
+        return f"{_listed(more) or 'nothing'} instead of {_listed(less) or 'nothing'}"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, ready for JSON: what is unknown or unbounded is None."""
         return {
@@ -74,6 +93,9 @@ class Certificate:
             "epsilon": self.epsilon,
             "relative": self.relative,
             "gap": _plain(self.gap),
+            "rival": None if self.rival is None else self.rival.tolist(),
+            "blocking": self.blocking,
+            "attained": self.attained,
             "samples": self.samples,
             "counts": self.counts.tolist(),
             "estimate": [_plain(x) for x in self.estimate.tolist()],
@@ -117,6 +139,10 @@ class Outcome:
 
     def __str__(self) -> str:
         return str(self.certificate)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 def _plain(x: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,11 @@ class Explorer:
     problem : Problem
     delta : float
         The decision may be wrong with at most this probability.
-    policy : {"coci", "uniform", "unified", "clucb", "lucb", "kl-lucb", "ugape", "ts-explore", "gap", "elimination"}
-        How arms are chosen and when to stop.
-    confidence : {"auto", "own", "paper", "clucb", "lucb", "kl-lucb", "elimination"}
+    policy : {"auto", "joint", "joint-linear", "pac", "coci", "uniform", "unified", "clucb", "lucb", "kl-lucb", "ugape", \
+"ts-explore", "gap", "elimination"}
+        How arms are chosen and when to stop; ``"auto"`` is the one that needs the fewest samples for this class.
+    confidence : {"auto", "own", "paper", "normal", "beta", "kt-kl", "bernstein", "pairs", "u-statistic", "bernoulli-variance", \
+"clucb", "lucb", "kl-lucb", "elimination"}
         The confidence sequence; ``"auto"`` is the tightest one that is valid for the arms as declared, ``"own"`` the one of the
         policy's own paper.
     epsilon : float
@@ -36,6 +39,8 @@ class Explorer:
         Epsilon is a share of the best reward's size: 0.05 for within 5 %.
     budget : int, optional
         Stop after this many observations, certified or not.
+    spend : bool
+        Spend the whole budget, also after the decision is certified: the certificate is that of all observations.
 
     Notes
     -----
@@ -64,11 +69,12 @@ class Explorer:
         problem: Problem,
         delta: float = 0.05,
         *,
-        policy: str = "coci",
+        policy: str = "auto",
         confidence: str = "auto",
         epsilon: float = 0.0,
         relative: bool = False,
         budget: int | None = None,
+        spend: bool = False,
     ) -> None:
         if not isinstance(problem, Problem):
             raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {problem!r}.")
@@ -81,8 +87,16 @@ class Explorer:
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0):
             raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {budget!r}.")
         self.budget = None if budget is None else int(budget)
-        self.policy = make_policy(policy, problem)
-        self.confidence = make_confidence(self.policy.own if confidence == "own" else confidence, problem, self.delta)
+        if not isinstance(spend, (bool, np.bool_)):
+            raise SettingError(f"spend must be True or False, not {spend!r}.")
+        if spend and budget is None:
+            raise SettingError("spend=True needs a budget: say how many observations to spend.")
+        self.spend = bool(spend)
+        self.policy = make_policy(policy, problem, confidence, self.epsilon)
+        named = self.policy.own if confidence == "own" else confidence
+        self.confidence = make_confidence(named, problem, self.delta * self.policy.box_share)
+        if need := self.policy.lacks(self.confidence):
+            raise SettingError(f"policy={self.policy.name!r} needs {need}; leave out confidence={confidence!r}.")
         self.record = problem.parameter.record(problem.m)
         self._stopped: Certificate | None = None
         self._current: Certificate | None = None  # what the observations say now; forgotten when more come in
@@ -118,6 +132,8 @@ class Explorer:
             n = min(int(n), self.budget - self.samples)
         counts, minimum = self.record.counts, self.problem.parameter.minimum
         if self.started:
+            if self.spend and self.policy.certified(self.view):  # nothing is in question; make all arms better known
+                return self.policy.further(self.view, counts, int(n))
             return self.policy.choose(self.view, counts, int(n))
         first: list[int] = np.repeat(np.arange(self.problem.m), np.maximum(minimum - counts, 0))[:n].tolist()
         if len(first) == n:
@@ -148,7 +164,7 @@ class Explorer:
     def view(self) -> View:
         """What the policy sees; only once every arm has an estimate."""
         if self._view is None:
-            self._view = View(self.problem, self.confidence, self.record.counts, self.record.estimates, self.epsilon)
+            self._view = View(self.problem, self.confidence, self.record, self.delta, self.epsilon, self.relative)
         return self._view
 
     def box(self) -> tuple[Floats, Floats]:
@@ -158,7 +174,7 @@ class Explorer:
         problem, known = self.problem, self.record.counts >= self.problem.parameter.minimum
         if not known.any():
             return problem.low.copy(), problem.high.copy()
-        lower, upper = self.confidence.box(np.maximum(self.record.counts, 1), self.record.estimates)
+        lower, upper = self.confidence.box(self.record)
         return np.where(known, lower, problem.low), np.where(known, upper, problem.high)
 
     @property
@@ -166,17 +182,17 @@ class Explorer:
         """C_t: the arms whose entry of the optimal decision varies over the box; all, until every arm has an estimate."""
         if self._stopped is not None:
             return self._stopped.undecided
-        return self.view.undecided if self.started else np.ones(self.problem.m, dtype=np.bool_)
+        return self.policy.undecided(self.view) if self.started else np.ones(self.problem.m, dtype=np.bool_)
 
     @property
     def certified(self) -> bool:
         """The guarantee that was asked for holds."""
         if self._stopped is not None:
             return True
-        if not self.started:
+        if not self.started or (self.spend and not self._spent):
             return False
         exact = self.policy.certified(self.view)
-        if exact or (self.epsilon > 0 and self._gap(self._decision()) <= self.epsilon):
+        if exact or (self.epsilon > 0 and self.policy.near(self.view)):
             self._stopped = self._certificate(certified=True, exact=exact)
             return True
         return False
@@ -184,7 +200,24 @@ class Explorer:
     @property
     def done(self) -> bool:
         """Certified, or out of budget."""
-        return (self.budget is not None and self.samples >= self.budget) or self.certified
+        return self._spent or self.certified
+
+    @property
+    def _spent(self) -> bool:
+        return self.budget is not None and self.samples >= self.budget
+
+    def attained(self) -> float:
+        """The smallest delta at which the observations certify the decision now; 1 if none does.
+
+        For every p fixed in advance, a wrong decision attains p or less with probability at most p: it is a p-value that
+        may be looked at at any time.
+        """
+        return self.policy.attained(self.view) if self.started else 1.0
+
+    def plan(self, n: int) -> dict[str, int]:
+        """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted."""
+        counted = Counter(self.ask(n))
+        return {self.problem.names[i]: counted[i] for i in sorted(counted)}
 
     @property
     def decision(self) -> np.ndarray[Any, Any]:
@@ -215,19 +248,10 @@ class Explorer:
         return self.problem._solve(theta.clip(lower, upper))
 
     def _gap(self, decision: np.ndarray[Any, Any]) -> float:
-        """G, or, if relative, G as a share of the smallest size that the best reward can have."""
+        """G, or, if relative, its share of the best reward's size; unknown until every arm has an estimate."""
         if not self.started:
             return math.inf
-        if (decision == self.view.decision).all():
-            gap = self.view.rival[1]
-        else:
-            gap = self.problem.rival(*self.view.box, decision)[1]
-        if not self.relative or gap == 0:
-            return gap
-        least, most = self.problem.reward_range(*self.view.box, np.asarray(decision, dtype=np.float64))
-        # Rewards: the best is at least this one's least. Costs: the best costs at least this one's least, less the gap.
-        size = least if least > 0 else -most - gap
-        return gap / size if size > 0 else math.inf
+        return self.policy.gap(self.view, decision)
 
     def _certificate(self, certified: bool, exact: bool = False) -> Certificate:
         lower, upper = self.box()
@@ -245,6 +269,8 @@ class Explorer:
             estimate=self.record.estimates.copy(),
             counts=self.record.counts.copy(),
             undecided=undecided.copy(),
+            rival=self.policy.rival(self.view) if self.started and undecided.any() else None,
+            attained=self.attained() if certified or self._spent else None,
             samples=self.samples,
             policy=self.policy.name,
             rule=self.policy.rule,

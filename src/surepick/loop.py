@@ -13,14 +13,14 @@ import numpy as np
 
 from .arms import Floats
 from .certificate import Certificate, Outcome
-from .confidence import Confidence, Paper
+from .confidence import Auto, Confidence, Mixture, Paper
 from .confidence.clucb import CLUCBRadius
 from .engine import kernels
 from .environments.base import Environment, stream
 from .errors import ObservationError, SettingError
 from .estimators import Moments
 from .explorer import Explorer
-from .policies import CLUCB, COCI, Policy, Unified, Uniform
+from .policies import CLUCB, COCI, Joint, Policy, Unified, Uniform
 from .problems.base import LinearProblem, Problem
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Sequence[float] | Floats"]
@@ -44,11 +44,12 @@ def explore(
     sampler: Sampler,
     delta: float = 0.05,
     *,
-    policy: str = "coci",
+    policy: str = "auto",
     confidence: str = "auto",
     epsilon: float = 0.0,
     relative: bool = False,
     budget: int | None = None,
+    spend: bool = False,
     batch: int = 1,
     seed: int = 0,
     progress: Callable[[Progress], object] | None = None,
@@ -57,7 +58,7 @@ def explore(
 
     Parameters
     ----------
-    problem, delta, policy, confidence, epsilon, relative, budget
+    problem, delta, policy, confidence, epsilon, relative, budget, spend
         As for :class:`Explorer`.
     sampler : environment or callable
         An environment such as ``Bernoulli([...])``, or any function ``(arm, n, rng) -> n values``. ``rng`` belongs to the
@@ -80,7 +81,9 @@ def explore(
     >>> outcome.certified, outcome.decision
     (True, array([1, 1, 0, 0]))
     """
-    explorer = Explorer(problem, delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget)
+    explorer = Explorer(
+        problem, delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend
+    )
     drive(explorer, sampler, batch=batch, seed=seed, progress=progress)
     return outcome_of(explorer)
 
@@ -199,7 +202,7 @@ class Compiled(NamedTuple):
 def _compiled_loop(explorer: Explorer) -> Compiled | None:
     """The compiled loop that takes the same samples as the Python loop, if there is one."""
     # A subclass of Moments may estimate something else; a problem of the kind may still lack a kernel.
-    if type(explorer.record) is not Moments or explorer.epsilon > 0 or explorer.problem.kernel() is None:
+    if type(explorer.record) is not Moments or explorer.epsilon > 0 or explorer.spend or explorer.problem.kernel() is None:
         return None
     for loop in LOOPS:
         if (
@@ -280,9 +283,28 @@ def _by_rival(explorer: Explorer, source: _Source) -> Stretch:
     return lambda: run(*given)
 
 
+def _by_exchange(explorer: Explorer, source: _Source) -> Stretch:
+    """Stops when every single exchange of the decision is certain."""
+    problem, record, policy, confidence = explorer.problem, explorer.record, explorer.policy, explorer.confidence
+    assert isinstance(policy, Joint)
+    assert isinstance(confidence, Mixture)
+    assert isinstance(record, Moments)
+    kernel = policy.kernel
+    given: tuple[Any, ...] = (
+        kernel.kind, kernel.ints, kernel.floats, policy.sign,
+        confidence.kinds, confidence.shift, confidence.scale, confidence.paired, confidence.rho,
+        policy.threshold(explorer.delta), problem.low, problem.high,
+        record.arrays, source.buffer, source.used, source.filled, policy.decision(explorer.view).copy(),
+        _budget(explorer), _rounds(explorer),
+    )  # fmt: skip
+    run = kernels("joint").run
+    return lambda: run(*given)
+
+
 # What runs in compiled code (with batch=1 and epsilon=0); the first line that fits counts.
 PARTITIONS = ("best-arm", "top-k", "best-of-each")
 LOOPS = (
+    Compiled((Joint,), (Auto,), (*PARTITIONS, "spanning-tree", "sample-allocation"), _by_exchange),
     Compiled((COCI, Uniform), (Paper,), (*PARTITIONS, "spanning-tree", "sample-allocation", "resource-plan"), _per_arm),
     Compiled((CLUCB, Unified), (Paper, CLUCBRadius), (*PARTITIONS, "spanning-tree", "matching"), _by_rival),
     Compiled((COCI, Uniform), (Paper, CLUCBRadius), ("matching",), _by_rival),  # they stop as Unified does here

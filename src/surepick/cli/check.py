@@ -23,9 +23,10 @@ def check(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what observations certify, and what to sample next."""
-    from collections import Counter
+    """Say what observations certify, and what to sample next.
 
+    The plan says how many of the next N samples to take of each arm; it changes when their values are in.
+    """
     from ..study import load, read_observations, read_table
 
     spec = load(file)
@@ -33,8 +34,7 @@ def check(
     for arm, values in enumerate(read_observations(read_table(data), spec.problem)):
         explorer.tell(arm, values)
     certificate = explorer.certificate()
-    names = spec.problem.names
-    plan = {names[arm]: n for arm, n in Counter(explorer.ask(next_) if next_ else []).most_common()}
+    plan = explorer.plan(next_) if next_ else {}
     total: float | None = None
     if explorer.started and not certificate.certified:
         from .watch import estimate_total
@@ -58,11 +58,13 @@ def check(
         return
     show_certificate(certificate, spec.title)
     if plan:
-        say(f"Sample next ({sum(plan.values()):,} samples):")
+        say(f"Plan for the next {sum(plan.values()):,} samples:")
         table(["arm", "samples"], [(name, f"{n:,}") for name, n in plan.items()])
     elif not certificate.certified and next_:
         say(f"The budget of {spec.budget:,} samples is spent; raise it in {file} to go on.")
-    if left is not None and math.isinf(left):
+    if spec.spend and left:
+        say(f"The whole budget is to be spent: {left:,.0f} samples are left.")
+    elif left is not None and math.isinf(left):
         say("The estimates tie, so there is no forecast of the samples needed yet.")
     elif left is not None:
         say(f"If the estimates are right, about {about(left)} more samples are needed." if left else "It is a close call.")

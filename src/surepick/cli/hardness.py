@@ -24,6 +24,7 @@ def hardness(file: File, as_json: AsJson = False) -> None:
         raise StudyError(f"{file}, key theta: {error}") from None
     decision = spec.problem.solve(theta)
     tie = result.radius.min() == 0
+    shares, least = result.proportions, result.lower_bound(spec.delta)
     policies = {
         name: {
             "expected": result.expected(spec.delta, policy=name),
@@ -47,23 +48,27 @@ def hardness(file: File, as_json: AsJson = False) -> None:
                 "H": plain(result.H),
                 "H_uniform": plain(result.H_uniform),
                 "H_gap": plain(result.H_gap),
+                "characteristic_time": plain(result.characteristic_time),
+                "proportions": None if shares is None else plain_list(shares),
+                "lower_bound": plain(least),
                 "samples": {name: {key: plain(x) for key, x in row.items()} for name, row in policies.items()},
             }
         )
         return
     if spec.title:
         say(spec.title, "bold")
-    gaps = [] if result.gap is None else ["gap Δ"]
+    extra = {"gap Δ": result.gap, "share w*": shares}
+    shown = {name: column for name, column in extra.items() if column is not None}
     order = result.radius.argsort(kind="stable")[:ROWS]
     table(
-        ["arm", spec.problem.parameter.name, "decision", "radius Λ", *gaps],
+        ["arm", spec.problem.parameter.name, "decision", "radius Λ", *shown],
         [
             (
                 spec.problem.names[i],
                 number(theta[i]),
                 f"{decision[i]:g}",
                 _size(result.radius[i]),
-                *([] if result.gap is None else [_size(result.gap[i])]),
+                *(_size(column[i]) if name != "share w*" else f"{column[i]:.4f}" for name, column in shown.items()),
             )
             for i in order
         ],
@@ -76,6 +81,10 @@ def hardness(file: File, as_json: AsJson = False) -> None:
         ["policy", "expected samples", f"at most, with {sure} probability"],
         [(name, about(row["expected"]), _whole(row["upper_bound"])) for name, row in policies.items()],
     )
+    if least is not None and math.isfinite(least):
+        ends = " when values are at the ends of the arms' bounds" if any(a.kind == "bounded" for a in spec.problem.arms) else ""
+        time = _figure(result.characteristic_time or 0.0)
+        say(f"T* = {time}: no algorithm takes fewer than {_whole(least)} samples on average{ends}.")
     if tie:
         say("The best decision is not unique: no number of samples tells the best ones apart. Set epsilon or a budget.", "yellow")
 

@@ -16,24 +16,27 @@ def run(
     epsilon: Annotated[float | None, typer.Option(help="Stop when within this of the best.", show_default=False)] = None,
     relative: Annotated[bool | None, typer.Option(help="Epsilon is a share of the best.", show_default=False)] = None,
     budget: Annotated[int | None, typer.Option(help="Samples at most.", show_default=False)] = None,
-    policy: Annotated[str | None, typer.Option(help="coci, uniform, unified, clucb, ...", show_default=False)] = None,
+    spend: Annotated[bool | None, typer.Option(help="Spend the whole budget.", show_default=False)] = None,
+    policy: Annotated[str | None, typer.Option(help="auto, coci, uniform, unified, ...", show_default=False)] = None,
     confidence: Annotated[str | None, typer.Option(help="auto, own, paper, ...", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", show_default=False)] = None,
-    batch: Annotated[int, typer.Option(help="Samples between two looks at the data.")] = 1,
+    seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", min=0, show_default=False)] = None,
+    batch: Annotated[int, typer.Option(help="Samples between two looks at the data.", min=1)] = 1,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Explore a simulated truth until the decision is certified.
 
     The truth is FILE's [simulate] table. Options replace the study's own settings.
+    With --plot and an epsilon, or with --spend, there is also gap.png: how the certified gap fell.
     Ctrl-C stops and prints what is known so far (exit code 130).
     """
     from ..errors import StudyError
     from ..study import load
 
     spec = load(file).replace(
-        delta=delta, epsilon=epsilon, relative=relative, budget=budget, policy=policy, confidence=confidence, seed=seed
-    )
+        delta=delta, epsilon=epsilon, relative=relative, budget=budget, spend=spend, policy=policy, confidence=confidence,
+        seed=seed,
+    )  # fmt: skip
     if spec.environment is None:
         raise StudyError(
             f"{file}, key simulate: there is no truth to draw from. Add a [simulate] table to try the study out, or, if you have "
@@ -41,16 +44,19 @@ def run(
         )
     if plot is not None:
         plot.mkdir(parents=True, exist_ok=True)  # better now than after a long run
+    from ..lab import Trace
     from .watch import explore, warn_of_ties
 
     if not as_json:
         warn_of_ties(spec)
     explorer = spec.explorer()
-    finished = explore(explorer, spec.environment, seed=spec.seed, batch=batch)
+    # Where runs are compiled, there is no look after every sample.
+    trace = Trace() if plot is not None and (spec.epsilon > 0 or spec.spend) else None
+    finished = explore(explorer, spec.environment, seed=spec.seed, batch=batch, trace=trace)
     certificate = explorer.certificate()
     pictures: list[str] = []
     if plot is not None:
-        pictures = save_pictures(certificate, Path(plot), spec.title, spec.problem.parameter.name)
+        pictures = save_pictures(certificate, Path(plot), spec.title, spec.problem.parameter.name, trace)
     if as_json:
         emit(
             {

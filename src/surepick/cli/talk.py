@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +15,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..certificate import Certificate
+    from ..lab import Trace
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A study file (TOML).", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FOLDER", help="Save intervals.png and samples.png there.", show_default=False)
-]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FOLDER", help="Save pictures there.", show_default=False)]
 
 ROWS = 60  # arms that a table shows
 PLAIN = 110  # columns when the output is not a terminal
@@ -121,17 +120,55 @@ def show_certificate(certificate: Certificate, title: str = "") -> None:
         ],
         styles=["yellow" if certificate.undecided[i] else "bold" if decision[i] else None for i in shown],
     )
-    if certificate.certified and certificate.undecided.any():
-        say("Undecided arms may differ in the very best decision; this one is as close to it as was asked for.")
     if len(shown) < len(names):
         say(f"{len(names) - len(shown):,} more arms are not shown; --json has them all.")
+    show_standing(certificate)
 
 
-def save_pictures(certificate: Certificate, folder: Path, title: str, parameter: str) -> list[str]:
-    from ..lab import intervals, samples, save
+def show_standing(certificate: Certificate) -> None:
+    """How far from the best the decision may be, what stands in the way of more, and the confidence that was attained."""
+    if certificate.undecided.any():
+        if certificate.certified:
+            gap = gap_text(certificate.gap, certificate.relative)
+            say(f"Certified gap: at most {gap}. Undecided arms may differ in the very best decision.")
+        if certificate.blocking is not None:
+            say(f"Most in the way: {certificate.blocking}.")
+    show_attained(certificate)
+
+
+def show_attained(certificate: Certificate) -> None:
+    attained, asked = certificate.attained, certificate.delta
+    if attained is None or (certificate.certified and attained > asked):
+        return
+    if attained >= 1:
+        say("Attained delta: none below 1; these observations do not certify the decision at any confidence.")
+    else:
+        also = "" if certificate.certified else f"; {asked:g} was asked for"
+        say(f"Attained delta: {attained:.2g}, the smallest at which these observations certify the decision{also}.")
+
+
+def gap_text(gap: float, relative: bool) -> str:
+    if not relative:
+        return f"{gap:.3g}"
+    return f"{100 * gap:,.0f} % of the best" if gap >= 1 else f"{100 * gap:.3g} % of the best"
+
+
+def save_pictures(
+    certificate: Certificate,
+    folder: Path,
+    title: str,
+    parameter: str,
+    traces: Trace | Mapping[str, Trace] | None = None,
+    marks: Mapping[str, float] | None = None,
+) -> list[str]:
+    """The pictures of a certificate and, if there are traces, of how the gap fell."""
+    from ..lab import gap, intervals, samples, save
 
     folder.mkdir(parents=True, exist_ok=True)
-    return [
-        str(save(intervals(certificate, title=title, parameter=parameter), folder / "intervals.png")),
-        str(save(samples(certificate, title=title), folder / "samples.png")),
-    ]
+    figures = {
+        "intervals.png": intervals(certificate, title=title, parameter=parameter),
+        "samples.png": samples(certificate, title=title),
+    }
+    if traces is not None:
+        figures["gap.png"] = gap(traces, title=title, marks=marks)
+    return [str(save(figure, folder / name)) for name, figure in figures.items()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections import Counter
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,12 @@ import numpy as np
 
 from ..difficulty import hardness
 from ..environments import Environment
+from ..environments.base import stream
 from ..errors import SurepickError
 from ..explorer import Explorer
+from ..lab import Trace
 from ..loop import drive
-from .talk import about, console, say
+from .talk import about, console, gap_text, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from ..study import StudySpec
 
 PATIENCE = 0.5  # seconds that one estimate of what is left may take
+LOOK = 0.2  # seconds between two looks of the display
 
 
 class StoppedError(Exception):
@@ -49,15 +53,19 @@ class CtrlC:
 
 
 class Display:
-    """Samples so far, arms undecided, and an estimate of what is left; on standard error, if that is a terminal."""
+    """Samples so far, arms undecided or, with an epsilon, the certified gap, and an estimate of what is left.
+
+    On standard error, if that is a terminal.
+    """
 
     def __init__(self, explorer: Explorer) -> None:
         self.explorer = explorer
         self.bar: Progress | None = None
         self.task: TaskID | None = None
         self.begin: tuple[float, int] | None = None  # when the first samples were in, compilation over, and how many
-        self.next_estimate = 0.0
+        self.next_look = self.next_estimate = 0.0
         self.total: float | None = None
+        self.trace = Trace()
 
     def __enter__(self) -> Display:
         if sys.stderr.isatty():
@@ -67,7 +75,7 @@ class Display:
                 SpinnerColumn(), BarColumn(bar_width=24), TextColumn("{task.description}", markup=False),
                 console=console(stderr=True), transient=True,
             )  # fmt: skip
-            self.task = self.bar.add_task("starting (the first run compiles, for about 20 s)", total=None)
+            self.task = self.bar.add_task("starting (the first run compiles, for 5 to 20 s)", total=None)
             self.bar.start()
         return self
 
@@ -77,18 +85,29 @@ class Display:
 
     def look(self) -> None:
         now = time.monotonic()
-        if self.bar is None or self.task is None or not self.explorer.started:
+        explorer, samples = self.explorer, self.explorer.samples
+        if self.bar is None or self.task is None or not explorer.started or now < self.next_look:
             return
         if self.begin is None:
-            self.begin = now, self.explorer.samples
+            self.begin = now, samples
+        if explorer.epsilon > 0:
+            self.trace(explorer)
         if now >= self.next_estimate:
-            self.total = estimate_total(self.explorer)
+            self.total = estimate_total(explorer, self.trace)
             took = time.monotonic() - now
             self.next_estimate = now + max(1.0, 10 * took)
-        samples, undecided = self.explorer.samples, int(self.explorer.undecided.sum())
-        text = f"{samples:,} samples, {undecided} of {self.explorer.problem.m} undecided, {self._left(samples, now)}"
+        text = f"{samples:,} samples, {self._standing()}, {self._left(samples, now)}"
+        self.next_look = time.monotonic() + LOOK
         known = self.total is not None and np.isfinite(self.total)
         self.bar.update(self.task, description=text, total=max(self.total or 0, samples) if known else None, completed=samples)
+
+    def _standing(self) -> str:
+        explorer = self.explorer
+        if explorer.epsilon == 0:
+            return f"{int(explorer.undecided.sum())} of {explorer.problem.m} undecided"
+        gap = self.trace.gap[-1]
+        asked = f"{100 * explorer.epsilon:g} %" if explorer.relative else f"{explorer.epsilon:g}"
+        return f"within {gap_text(gap, explorer.relative)} ({asked} asked for)" if np.isfinite(gap) else "no gap certified yet"
 
     def _left(self, samples: int, now: float) -> str:
         if self.total is None or self.begin is None:
@@ -107,12 +126,17 @@ class Display:
         return f"{text} left ({f'{about(seconds)} s' if seconds < 120 else f'{about(seconds / 60)} min'})"
 
 
-def estimate_total(explorer: Explorer) -> float | None:
+def estimate_total(explorer: Explorer, trace: Trace | None = None) -> float | None:
     """How many samples the whole run takes if the estimates so far are right; None if that is unknown, or long to work out.
 
-    With an epsilon the run stops earlier, so the figure then errs on the side of caution. The rule of thumb is about the
-    paper's radius.
+    With an epsilon, as many as it takes if the gap goes on falling as in the trace so far. The rule of thumb without one is
+    about the paper's radius.
     """
+    if explorer.spend:
+        return float(explorer.budget or 0)
+    if explorer.epsilon > 0:
+        total = None if trace is None else foreseen(trace)
+        return total if total is None or explorer.budget is None else min(total, float(explorer.budget))
     if explorer.confidence.name != "paper":
         return None
     problem, (lower, upper) = explorer.problem, explorer.box()
@@ -129,17 +153,43 @@ def estimate_total(explorer: Explorer) -> float | None:
     return total if explorer.budget is None else min(total, float(explorer.budget))
 
 
-def explore(explorer: Explorer, world: Environment, *, seed: int, batch: int = 1) -> bool:
-    """Sample until the explorer is done; returns False if Ctrl-C stopped it."""
+def foreseen(trace: Trace) -> float | None:
+    """The samples at which the gap is epsilon if it falls on as a power of the samples, as since they were half as many.
+
+    At most as their inverse: early on it falls faster, which does not last.
+    """
+    if not trace.samples:
+        return None
+    samples, gap = np.array(trace.samples), np.array(trace.gap)
+    before = np.flatnonzero((samples <= samples[-1] / 2) & np.isfinite(gap))
+    if len(before) == 0 or not 0 < gap[-1] < gap[before[-1]]:
+        return None
+    then = before[-1]
+    power = min(np.log(gap[then] / gap[-1]) / np.log(samples[-1] / samples[then]), 1.0)
+    return float(samples[-1] * max(gap[-1] / trace.epsilon, 1.0) ** (1 / power))
+
+
+def explore(explorer: Explorer, world: Environment, *, seed: int, batch: int = 1, trace: Trace | None = None) -> bool:
+    """Sample until the explorer is done; returns False if Ctrl-C stopped it. A trace looks after every batch."""
     with CtrlC() as keys, Display(explorer) as display:
 
         def look(_: object) -> None:
             if keys.pressed:
                 raise StoppedError
+            if trace is not None:
+                trace(explorer)
             display.look()
 
         try:
-            drive(explorer, world, seed=seed, batch=batch, progress=look)
+            if trace is None:
+                drive(explorer, world, seed=seed, batch=batch, progress=look)
+            else:
+                # The same samples; a progress function would see them only some ten times a second.
+                streams = [stream(seed, 0, i) for i in range(world.m)]
+                while arms := explorer.ask(max(batch, explorer.policy.pace)):
+                    for arm, n in Counter(arms).items():
+                        explorer.tell(arm, world.sample(arm, n, streams[arm]))
+                    look(None)
         except (StoppedError, KeyboardInterrupt):
             explorer.forget()
             return False

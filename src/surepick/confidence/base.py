@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ..arms import Floats, Ints
+from ..estimators import Record
 from ..problems.base import Problem
 
 
@@ -23,14 +24,18 @@ class Confidence(ABC):
         self.problem = problem
         self.delta = delta
 
+    def at(self, delta: float) -> Self:
+        """The same sequence at another delta; what was fixed in advance stays as it is."""
+        return type(self)(self.problem, delta)
+
     @abstractmethod
     def radius(self, counts: Ints) -> Floats:
         """Half-width of every arm's interval before it is clipped to the parameter's range."""
 
-    def box(self, counts: Ints, estimates: Floats) -> tuple[Floats, Floats]:
+    def box(self, record: Record) -> tuple[Floats, Floats]:
         """Lower and upper bounds of every arm's parameter, within its range."""
-        problem = self.problem
-        radius = self.radius(counts)
+        problem, estimates = self.problem, record.estimates
+        radius = self.radius(np.maximum(record.counts, 1))
         lower = np.minimum(np.maximum(estimates - radius, problem.low), problem.high)
         upper = np.minimum(np.maximum(estimates + radius, problem.low), problem.high)
         return lower, upper

@@ -9,6 +9,7 @@ import numpy as np
 from ..arms import Floats, Ints
 from ..engine import kernels
 from ..errors import SettingError
+from ..estimators import Record
 from ..problems.base import Problem
 from .base import Confidence
 
@@ -32,7 +33,8 @@ class KLLUCBInterval(Confidence):
     def level(self, t: int) -> float:
         return math.log(K1) + math.log(self.problem.m) + ALPHA * math.log(t) - math.log(self.delta)
 
-    def box(self, counts: Ints, estimates: Floats) -> tuple[Floats, Floats]:
+    def box(self, record: Record) -> tuple[Floats, Floats]:
+        counts, estimates = np.maximum(record.counts, 1), record.estimates
         low, scale = self.problem.low, self.problem.scales
         lower, upper = kernels("intervals").kl_bounds((estimates - low) / scale, self.level(int(counts.sum())) / counts)
         return low + scale * lower, low + scale * upper

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats, Ints
 from ..errors import ParameterError, SettingError
-from ..problems import Problem
+from ..problems import Path, Problem
 from .width import width
 
 STEPS = 60  # halvings: radii are exact to 2^-60 of an arm's range, and to 1 part in 10^12
@@ -30,11 +31,23 @@ class Hardness:
     H, H_uniform : float
         sum_i 1 / Lambda_i^2 and m / min_i Lambda_i^2.
     gap : array or None
-        Delta_i of linear 0/1 classes: how much worse the best decision is that differs in arm i, in units of the reward.
+        Delta_i of linear 0/1 classes (but paths in a graph with cycles): how much worse the best decision is that differs in arm
+        i, in units of the reward.
     H_gap : float or None
         sum_i 1 / Delta_i^2.
     width : int or None
         The width of the class; Lambda_i times the scale is at least Delta_i / width when all arms have the same scale.
+    characteristic_time : float or None
+        T*, to six digits and never too large: see ``lower_bound``. Infinite if the optimum is not unique; 0 if no parameter in
+        the arms' range changes it. None for a parameter of your own, for :class:`Separable`, and where the alternatives are too
+        many to search: very long lists, programs and plans that cannot be listed, some large matchings and paths.
+    proportions : array or None
+        w*, the shares of the samples that the bound gives to the arms; None where T* is not a positive number.
+
+    Notes
+    -----
+    ``characteristic_time`` and ``proportions`` are worked out when they are first asked for. That takes milliseconds for tens of
+    arms and seconds for a thousand.
     """
 
     radius: Floats
@@ -44,6 +57,40 @@ class Hardness:
     H_gap: float | None
     width: int | None
     minimum: int
+    problem: Problem = field(repr=False)
+    theta: Floats = field(repr=False)
+
+    @cached_property
+    def _bound(self) -> tuple[float, Floats | None] | None:
+        from .lower_bound import characteristic_time
+
+        return characteristic_time(self.problem, self.theta)
+
+    @property
+    def characteristic_time(self) -> float | None:
+        return None if self._bound is None else self._bound[0]
+
+    @property
+    def proportions(self) -> Floats | None:
+        return None if self._bound is None else self._bound[1]
+
+    def lower_bound(self, delta: float) -> float | None:
+        """T* kl(delta, 1 - delta): no algorithm that is wrong with probability at most delta takes fewer samples on average.
+
+        It holds for every algorithm that is right with probability 1 - delta whatever the arms of the declared kind are, when the
+        truth is of a certain family (Garivier and Kaufmann 2016; Kaufmann, Cappe and Garivier 2016):
+
+        - *Bernoulli* arms: Bernoulli arms with these means.
+        - *sub-Gaussian* arms: normal arms with these means and standard deviation R.
+        - *bounded* arms: arms that give only ``low`` and ``high``, with these means or, for :class:`SampleAllocation`, these
+          variances. For other bounded arms with these means the bound is at most this.
+
+        The decision must be exactly the best one: with epsilon > 0 fewer samples may do. None where T* is.
+        """
+        self._measure("coci", delta)
+        if self.characteristic_time is None or delta >= 0.5:  # a coin is right as often
+            return None if self.characteristic_time is None else 0.0
+        return self.characteristic_time * (1 - 2 * delta) * math.log((1 - delta) / delta)
 
     def upper_bound(self, delta: float, policy: str = "coci") -> float:
         """Theorem 1: with probability 1 - delta COCI (or uniform sampling, with H_uniform) takes at most so many samples."""
@@ -101,7 +148,9 @@ def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
         )
     radius = consistent_radius(problem, truth)
     smallest = float(radius.min())
-    gap = reward_gap(problem, truth) if problem.linear else None
+    # To force an edge into a path takes a negative length, which a graph with cycles does not allow.
+    forced = problem.linear and not (isinstance(problem, Path) and not problem.acyclic)
+    gap = reward_gap(problem, truth) if forced else None
     return Hardness(
         radius=radius,
         H=_inverse_squares(radius),
@@ -110,6 +159,8 @@ def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
         H_gap=None if gap is None else _inverse_squares(gap),
         width=width(problem),
         minimum=problem.parameter.minimum,
+        problem=problem,
+        theta=truth,
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from numba import njit
 
 
@@ -104,3 +107,123 @@ def allocation_undecided(lower, upper, sizes, least, most, at_lower, at_upper, o
                 return False
             out[i] = c > 0
     return True
+
+
+# -- how many times the best variance an allocation may have ------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def excess(share2, low, high, mine, units, g):
+    """Most of theta share2 (1 / mine - (1 + g) / units) over low <= theta <= high."""
+    c = share2 * (1.0 / mine - (1.0 + g) / units)
+    return c * (high if c > 0.0 else low)
+
+
+@njit(cache=True)
+def ratio_exact(share2, lower, upper, decision, least, most, k, rival):
+    """max V(decision) / V(y) - 1 over the box and all y: Dinkelbach's iteration, each step a dynamic program over the budget."""
+    m = len(share2)
+    best = np.empty((m + 1, k + 1))
+    chosen = np.zeros((m, k + 1), np.int64)
+    best[0, :] = 0.0
+    g = 0.0
+    for _ in range(60):
+        for i in range(m):
+            for b in range(k + 1):
+                top, units = -np.inf, 0
+                for u in range(least[i], min(b, most[i]) + 1):
+                    value = best[i, b - u]
+                    if value > -np.inf:
+                        value += excess(share2[i], lower[i], upper[i], decision[i], u, g)
+                        if value > top:
+                            top, units = value, u
+                best[i + 1, b], chosen[i, b] = top, units
+        b = k
+        mine, its = 0.0, 0.0
+        for i in range(m - 1, -1, -1):
+            u = chosen[i, b]
+            rival[i] = u
+            b -= u
+            c = 1.0 / decision[i] - (1.0 + g) / u
+            theta = upper[i] if c > 0.0 else lower[i]
+            mine += share2[i] * theta / decision[i]
+            its += share2[i] * theta / u
+        if its <= 0.0:
+            return np.inf if mine > 0.0 else g
+        if mine / its - 1.0 <= g * (1.0 + 1e-12) + 1e-15:
+            return g
+        g = mine / its - 1.0
+    return g
+
+
+@njit(cache=True)
+def priced(share2, lower, upper, decision, least, most, k, g, price, rival):
+    """An upper bound on the excess at share g, for any price of an interview."""
+    total = price * k
+    for i in range(len(share2)):
+        edge = (1.0 + g) * decision[i]
+        top, units = -np.inf, least[i]
+        for side in range(2):  # more than the edge at U, fewer at L
+            theta = upper[i] if side == 0 else lower[i]
+            first = max(least[i], math.ceil(edge)) if side == 0 else least[i]
+            last = most[i] if side == 0 else min(most[i], math.floor(edge))
+            if first > last:
+                continue
+            u = last
+            if price > 0.0:
+                u = min(max(math.floor(math.sqrt(share2[i] * theta * (1.0 + g) / price + 0.25) + 0.5), first), last)
+            elif theta == 0.0:
+                u = first
+            value = excess(share2[i], lower[i], upper[i], decision[i], u, g) - price * u
+            if value > top:
+                top, units = value, u
+        total += top
+        rival[i] = units
+    return total
+
+
+@njit(cache=True)
+def within(share2, lower, upper, decision, least, most, k, g, rival):
+    """Some price shows that V(decision) <= (1 + g) V(y) for all y on the box; the bound is convex in the price."""
+    dearest = 0.0
+    for i in range(len(share2)):
+        dearest = max(dearest, share2[i] * upper[i] / (least[i] * (least[i] + 1.0)))
+    if priced(share2, lower, upper, decision, least, most, k, g, 0.0, rival) <= 0.0:
+        return True
+    a, b = 0.0, math.sqrt(dearest * (1.0 + g))  # prices matter by their order of magnitude
+    for _ in range(50):
+        x1, x2 = a + 0.382 * (b - a), a + 0.618 * (b - a)
+        f1 = priced(share2, lower, upper, decision, least, most, k, g, x1 * x1, rival)
+        f2 = priced(share2, lower, upper, decision, least, most, k, g, x2 * x2, rival)
+        if f1 <= 0.0 or f2 <= 0.0:
+            return True
+        if f1 < f2:
+            b = x2
+        else:
+            a = x1
+    return False
+
+
+@njit(cache=True)
+def ratio_bound(share2, lower, upper, decision, least, most, k, rival):
+    """An upper bound on what ``ratio_exact`` returns, at a cost that does not grow with the budget."""
+    low, high = 0.0, 1e-3
+    while not within(share2, lower, upper, decision, least, most, k, high, rival):
+        low, high = high, 4.0 * high
+        if high > 1e9:
+            return np.inf
+    while high - low > 1e-6 * high:
+        middle = 0.5 * (low + high)
+        if within(share2, lower, upper, decision, least, most, k, middle, rival):
+            high = middle
+        else:
+            low = middle
+    within(share2, lower, upper, decision, least, most, k, low, rival)  # the rival that the last refusal had
+    total = 0
+    for i in range(len(rival)):
+        total += rival[i]
+    for i in range(len(rival)):  # a price may sell more than there is
+        spare = min(max(total - k, 0), rival[i] - least[i])
+        rival[i] -= spare
+        total -= spare
+    return high

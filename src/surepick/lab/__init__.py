@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .plots import intervals, samples, save
+from .plots import gap, intervals, samples, save
+from .trace import Trace
 
-__all__ = ["intervals", "samples", "save"]
+__all__ = ["Trace", "gap", "intervals", "samples", "save"]

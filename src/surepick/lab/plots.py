@@ -1,22 +1,25 @@
-"""Pictures of a certificate: the interval of every arm, and where the samples went.
+"""Pictures: the interval of every arm, where the samples went, and how the certified gap fell.
 
-Three kinds of arm are told apart by colour and by shape, so that the pictures also work in grey: those in the decision
-(filled circle, thick line), those left out (hollow circle) and undecided ones (diamond, dashed line). The colours are
-Okabe and Ito's, which colour-blind people can tell apart. No state of pyplot is touched.
+Kinds of arm are told apart by colour and by shape, so that the pictures also work in grey: those in the decision (filled
+circle, thick line), those left out (hollow circle), undecided ones (diamond, dashed line) and, in a decision that is certified to
+be near the best, those in which the very best may differ (hollow diamond). The colours are Okabe and Ito's, which colour-blind
+people can tell apart. No state of pyplot is touched.
 """
 
 from __future__ import annotations
 
 import textwrap
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..arms import Ints
+from ..arms import Floats, Ints
 from ..certificate import Certificate
+from .trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +45,10 @@ class Look:
 IN = Look("in the decision", "#0072B2", "o", "solid", 2.6, True, "")
 OUT = Look("left out", "#7A7A7A", "o", "solid", 1.6, False, "")
 OPEN = Look("undecided", "#D55E00", "D", "dashed", 1.6, False, "////")
+NEAR = Look("as near to the best as asked for", "#0072B2", "D", "solid", 1.6, False, "....")
+LOOKS = (IN, OUT, OPEN, NEAR)
+COLOURS = (IN.colour, "#009E73", "#CC79A7", "#56B4E9")  # of several traces
+STYLES = ("-", "--", "-.", ":")
 
 
 def intervals(certificate: Certificate, *, title: str = "", parameter: str = "mean") -> Figure:
@@ -54,7 +61,7 @@ def intervals(certificate: Certificate, *, title: str = "", parameter: str = "me
     left, right = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     pad = 0.03 * (right - left) or 0.5
     axes.set_xlim(left - pad, right + pad)
-    for look in (IN, OUT, OPEN):
+    for look in LOOKS:
         rows = np.flatnonzero([_look(certificate, i) is look for i in order])
         if len(rows) == 0:
             continue
@@ -81,7 +88,7 @@ def samples(certificate: Certificate, *, title: str = "") -> Figure:
     order = _order(certificate)
     figure, axes = _canvas(certificate, order, title)
     counts = certificate.counts
-    for look in (IN, OUT, OPEN):
+    for look in LOOKS:
         rows = np.flatnonzero([_look(certificate, i) is look for i in order])
         if len(rows):
             axes.barh(
@@ -102,6 +109,43 @@ def samples(certificate: Certificate, *, title: str = "") -> Figure:
     return figure
 
 
+def gap(traces: Trace | Mapping[str, Trace], *, marks: Mapping[str, float] | None = None, title: str = "") -> Figure:
+    """How the certified gap falls with the samples, both on a logarithmic scale.
+
+    Parameters
+    ----------
+    traces : Trace, or several of them by name
+        A dashed line shows the epsilon of the first.
+    marks : mapping, optional
+        Numbers of samples to compare with, each by a text: a line is drawn there, unless the number is infinite.
+    """
+    several = {"": traces} if isinstance(traces, Trace) else dict(traces)
+    first = next(iter(several.values()), Trace())
+    figure, axes = _paper(4.2, title)
+    ends = {text: samples for text, samples in (marks or {}).items() if np.isfinite(samples)}
+    drawn = [_fall(axes, i, name, trace) for i, (name, trace) in enumerate(several.items())]
+    xs = np.concatenate([x for x, _ in drawn] + [list(ends.values())])
+    ys = np.concatenate([y for _, y in drawn] + [[first.epsilon] if first.epsilon > 0 else []])
+    if not any(len(x) for x, _ in drawn):
+        said = "a gap of 0 from the first look on" if 0 in first.gap else "no gap is certified yet"
+        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", color="#333333")
+    for text, samples in ends.items():
+        axes.axvline(samples, color=OUT.colour, linewidth=1.3, zorder=2)
+        _note(axes, textwrap.fill(text, 26), (samples, 0.97), (-5, 0), "#555555", xycoords=axes.get_xaxis_transform(),
+              ha="right", va="top")  # fmt: skip
+    if first.epsilon > 0:
+        axes.axhline(first.epsilon, color=OPEN.colour, linestyle="dashed", linewidth=1.3, zorder=2)
+        said = f"asked for: {_amount(first.epsilon, first.relative)}"
+        _note(axes, said, (0.01, first.epsilon), (0, 3), OPEN.colour, xycoords=axes.get_yaxis_transform())
+    _log_scale(axes, "x", xs, _count)
+    _log_scale(axes, "y", ys, lambda y: _amount(y, first.relative))
+    axes.set_xlabel("samples")
+    axes.set_ylabel("certified: worse than the best by at most", fontsize=9)
+    axes.grid(color="#E5E5E5", linewidth=0.8, zorder=0)
+    _legend(figure, axes)
+    return figure
+
+
 def save(figure: Figure, path: str | Path) -> Path:
     """Write a picture as PNG, whatever the name ends in."""
     path = Path(path)
@@ -113,12 +157,12 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 def _look(certificate: Certificate, i: int) -> Look:
     if certificate.undecided[i]:
-        return OPEN
+        return NEAR if certificate.certified else OPEN
     return IN if certificate.decision[i] != 0 else OUT
 
 
 def _label(certificate: Certificate, look: Look) -> str:
-    if look is OPEN or np.isin(certificate.decision, (0, 1)).all():
+    if look in (OPEN, NEAR) or np.isin(certificate.decision, (0, 1)).all():
         return look.label
     return "decided" if look is IN else "decided: nothing"
 
@@ -132,23 +176,29 @@ def _order(certificate: Certificate) -> Ints:
     return order[np.isin(order, matters)]
 
 
-def _canvas(certificate: Certificate, order: Ints, title: str) -> tuple[Figure, Axes]:
+def _paper(height: float, title: str) -> tuple[Figure, Axes]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    m = len(order)
-    row = 0.34 if m <= 12 else 0.26 if m <= 30 else 0.19
-    figure = Figure(figsize=(WIDTH, 1.75 + row * max(m, 3)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    figure.suptitle(_plain(textwrap.fill(title, 70)), fontsize=12, fontweight="bold", x=0.02, ha="left")
+    return figure, axes
+
+
+def _canvas(certificate: Certificate, order: Ints, title: str) -> tuple[Figure, Axes]:
+    m = len(order)
+    row = 0.34 if m <= 12 else 0.26 if m <= 30 else 0.19
+    figure, axes = _paper(1.75 + row * max(m, 3), title)
     axes.set_yticks(range(m), [_short(certificate.names[i]) for i in order], fontsize=_small(m))
     axes.set_ylim(max(m, 3) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    axes.spines["left"].set_visible(False)
     hidden = certificate.counts.size - m
     said = _lines(str(certificate) + (f" {hidden:,} arms are not shown." if hidden else ""), 86)
-    figure.suptitle(_plain(textwrap.fill(title, 70)), fontsize=12, fontweight="bold", x=0.02, ha="left")
     axes.set_title(said, fontsize=8.5, loc="left", x=0, color="#333333")
     return figure, axes
 
@@ -161,7 +211,7 @@ def _decisions(axes: Axes, certificate: Certificate, order: Ints) -> None:
     for row, i in enumerate(order):
         look = _look(certificate, i)
         text = f"{certificate.decision[i]:g}" + (" ?" if look is OPEN else "")
-        weight = "bold" if look is IN else "normal"
+        weight = "bold" if look in (IN, NEAR) and certificate.decision[i] != 0 else "normal"
         axes.text(1.04, row, text, transform=column, fontsize=small, ha="left", va="center", color=look.colour, fontweight=weight)
 
 
@@ -169,6 +219,50 @@ def _legend(figure: Figure, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
+
+
+def _fall(axes: Axes, i: int, name: str, trace: Trace) -> tuple[Floats, Floats]:
+    """One trace; returns the samples and the gaps that the scales must show."""
+    x, y = np.array(trace.samples, dtype=np.float64), np.array(trace.gap, dtype=np.float64)
+    shown = np.flatnonzero(np.isfinite(y) & (y > 0))
+    after = x[shown[-1] + 1 :] if len(shown) else x
+    x, y, colour = x[shown], y[shown], COLOURS[i % len(COLOURS)]
+    if len(shown):
+        axes.plot(x, y, STYLES[i % len(STYLES)], color=colour, linewidth=2.0, label=_plain(name) or None, zorder=3)
+        axes.plot(x[-1:], y[-1:], "o", color=colour, markersize=6, zorder=4)
+        said = f"0 from {after[0]:,.0f} on" if len(after) else f"{x[-1]:,.0f}"
+        _note(axes, said, (x[-1], y[-1]), (7, 4), colour)
+        x = np.concatenate([x, after])
+    return x, y
+
+
+def _note(axes: Axes, text: str, at: tuple[float, float], by: tuple[int, int], colour: str, **options: Any) -> None:
+    axes.annotate(_plain(text), at, xytext=by, textcoords="offset points", fontsize=8.5, color=colour, **options)
+
+
+def _log_scale(axes: Axes, which: Literal["x", "y"], values: Floats, text: Callable[[float], str]) -> None:
+    """A logarithmic axis around the values, with a number at every power of ten, or also between them if these are few."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = (float(values.min()), float(values.max())) if len(values) else (1.0, 1.0)
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+    (axes.set_xlim if which == "x" else axes.set_ylim)(low / 1.6, high * 1.6)
+    axis.set_major_locator(LogLocator(subs=(1.0,) if high >= 50 * low else (1.0, 2.0, 5.0), numticks=30))
+    axis.set_major_formatter(lambda x, _: text(x))
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_tick_params(labelsize=8.5)
+
+
+def _amount(gap: float, relative: bool) -> str:
+    return f"{100 * gap:,.6g} %" if relative else f"{gap:,.6g}"
+
+
+def _count(samples: float) -> str:
+    for unit, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if samples >= unit:
+            return f"{samples / unit:,.6g} {word}"
+    return f"{samples:,.6g}"
 
 
 def _small(m: int) -> float:

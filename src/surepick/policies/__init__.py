@@ -9,25 +9,44 @@ from .clucb import CLUCB
 from .coci import COCI
 from .elimination import Elimination
 from .gap import Gap
+from .joint import LISTED, Joint
+from .joint_linear import JointLinear
 from .kl_lucb import KLLUCB
 from .lucb import LUCB
+from .pac import PAC
 from .ts_explore import TSExplore
 from .ugape import UGapE
 from .unified import Unified
 from .uniform import Uniform
 
 POLICIES: dict[str, type[Policy]] = {
-    cls.name: cls for cls in (COCI, Uniform, Unified, CLUCB, LUCB, KLLUCB, UGapE, TSExplore, Gap, Elimination)
+    cls.name: cls
+    for cls in (Joint, JointLinear, PAC, COCI, Uniform, Unified, CLUCB, LUCB, KLLUCB, UGapE, TSExplore, Gap, Elimination)
 }
 
 
-def make_policy(policy: str, problem: Problem) -> Policy:
+def make_policy(policy: str, problem: Problem, confidence: str = "auto", epsilon: float = 0.0) -> Policy:
+    """The policy of that name; ``"auto"`` is the one that needs the fewest samples here, chosen before any data."""
+    if policy == "auto":
+        return automatic(problem, confidence, epsilon)
     if not isinstance(policy, str) or policy not in POLICIES:
-        raise SettingError(f"policy={policy!r} is unknown; use one of {', '.join(POLICIES)}.")
+        raise SettingError(f"policy={policy!r} is unknown; use 'auto' or one of {', '.join(POLICIES)}.")
     if need := POLICIES[policy].needs(problem):
         able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None]
         raise SettingError(f"policy={policy!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.")
     return POLICIES[policy](problem)
+
+
+def automatic(problem: Problem, confidence: str, epsilon: float) -> Policy:
+    """Joint stopping where it is known; with an epsilon, for linear rewards only: its gaps are smaller than the box's there."""
+    if confidence in ("auto", "own") and (epsilon == 0 or problem.linear):
+        if Joint.needs(problem) is None:
+            joint = Joint(problem)
+            if joint.pairs <= LISTED:
+                return joint
+        elif JointLinear.needs(problem) is None:
+            return JointLinear(problem)
+    return PAC(problem) if epsilon > 0 and PAC.needs(problem) is None else COCI(problem)
 
 
 __all__ = [
@@ -35,9 +54,12 @@ __all__ = [
     "COCI",
     "KLLUCB",
     "LUCB",
+    "PAC",
     "POLICIES",
     "Elimination",
     "Gap",
+    "Joint",
+    "JointLinear",
     "Policy",
     "TSExplore",
     "UGapE",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
@@ -11,9 +12,11 @@ import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..confidence import Confidence
+from ..estimators import Record
 from ..problems.base import Problem
 
 T = TypeVar("T")
+TINY = 1e-300  # the smallest delta that is looked for
 
 
 class lazy(Generic[T]):  # noqa: N801 - reads like property
@@ -34,9 +37,20 @@ class lazy(Generic[T]):  # noqa: N801 - reads like property
 class View:
     """What a policy sees: the state of one exploration between two observations. Everything is worked out once, if needed."""
 
-    def __init__(self, problem: Problem, confidence: Confidence, counts: Ints, estimates: Floats, epsilon: float) -> None:
-        self.problem, self.confidence, self.epsilon = problem, confidence, epsilon
-        self.counts, self.estimates = counts, estimates
+    def __init__(
+        self,
+        problem: Problem,
+        confidence: Confidence,
+        record: Record,
+        delta: float,
+        epsilon: float = 0.0,
+        relative: bool = False,
+        fixed: float | None = None,
+    ) -> None:
+        self.problem, self.confidence, self.record = problem, confidence, record
+        self.delta, self.epsilon, self.relative = delta, epsilon, relative
+        self.fixed = delta if fixed is None else fixed  # the delta of before the data, by which tests are tuned
+        self.counts, self.estimates = record.counts, record.estimates
 
     @lazy
     def samples(self) -> int:
@@ -50,7 +64,7 @@ class View:
 
     @lazy
     def box(self) -> tuple[Floats, Floats]:
-        return self.confidence.box(self.counts, self.estimates)
+        return self.confidence.box(self.record)
 
     @lazy
     def decision(self) -> np.ndarray[Any, Any]:
@@ -62,6 +76,17 @@ class View:
     def undecided(self) -> Bools:
         """C_t: arms whose entry of phi may vary over the box."""
         return self.problem._undecided(*self.box)
+
+    def gap(self, decision: np.ndarray[Any, Any]) -> float:
+        """How far this decision is from the best at most: in units of the reward or, if relative, as a share of its size."""
+        if not self.relative and decision is self.__dict__.get("decision"):
+            return self.rival[1]
+        weigh = self.problem._relative_rival if self.relative else self.problem._rival
+        return max(0.0, weigh(*self.box, np.asarray(decision, dtype=np.float64))[1])
+
+    def share(self, decision: np.ndarray[Any, Any], gap: float) -> float:
+        """A gap in units of the reward as it is asked for: the same, or, if relative, a share of the best reward's size."""
+        return self.problem._share(*self.box, np.asarray(decision, dtype=np.float64), gap) if self.relative else gap
 
     @lazy
     def rival(self) -> tuple[np.ndarray[Any, Any], float]:
@@ -77,6 +102,7 @@ class Policy(ABC):
     own: ClassVar[str] = "paper"  #: the confidence sequence of its own paper
     rule: str  #: how it stops, for the certificate
     pace: ClassVar[int] = 1  #: samples of one round
+    box_share: ClassVar[float] = 1.0  #: the part of delta that the box gets; the rest is for a test of the policy's own
     remembers: ClassVar[bool] = False  #: ``told`` is to be called
 
     def __init__(self, problem: Problem) -> None:
@@ -90,6 +116,10 @@ class Policy(ABC):
     def told(self, view: View) -> None:  # noqa: B027 - most policies keep nothing
         """Observations came in; a policy that ``remembers`` keeps here, and only here, what it needs of the past."""
 
+    def lacks(self, confidence: Confidence) -> str | None:
+        """What this confidence sequence lacks for the policy to work, in words; None if nothing."""
+        return None
+
     @abstractmethod
     def certified(self, view: View) -> bool:
         """The decision is optimal at every point of the box."""
@@ -98,9 +128,51 @@ class Policy(ABC):
         """The decision as it stands."""
         return view.decision
 
+    def undecided(self, view: View) -> Bools:
+        """The arms whose entry of the optimal decision is not certain."""
+        return view.undecided
+
+    def rival(self, view: View) -> np.ndarray[Any, Any]:
+        """The decision that stands most in the way of a certificate; the decision itself if none does."""
+        return view.rival[0] if self.problem.rivals else view.decision
+
+    def gap(self, view: View, decision: np.ndarray[Any, Any]) -> float:
+        """How far the decision is from the best at most."""
+        return view.gap(decision)
+
+    def near(self, view: View) -> bool:
+        """The gap of the decision is at most epsilon."""
+        return self.gap(view, self.decision(view)) <= view.epsilon
+
+    def attained(self, view: View) -> float:
+        """The smallest delta at which these data certify the decision, by bisection; 1 if none does."""
+        decision = self.decision(view)
+
+        def certified(log_delta: float) -> bool:
+            delta = math.exp(log_delta)
+            box = view.confidence.at(delta * self.box_share)
+            other = View(view.problem, box, view.record, delta, view.epsilon, view.relative, view.fixed)
+            if view.epsilon > 0 and self.gap(other, decision) <= view.epsilon:
+                return True
+            return self.certified(other) and bool((self.decision(other) == decision).all())
+
+        low, high = math.log(TINY), 0.0
+        if not certified(-1e-9):
+            return 1.0
+        if certified(low):
+            return TINY
+        while high - low > 1e-3:
+            middle = (low + high) / 2
+            low, high = (low, middle) if certified(middle) else (middle, high)
+        return math.exp(high)
+
     @abstractmethod
     def candidates(self, view: View) -> Bools:
         """The arms among which the least known one is sampled."""
+
+    def further(self, view: View, planned: Ints, n: int) -> list[int]:
+        """The next n arms when the decision is certain already: all arms, the least known first."""
+        return spread(np.ones(self.problem.m, dtype=np.bool_), planned, self.problem.scales, n)
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         """The next n arms, as the policy would choose them one by one with no answers in between.

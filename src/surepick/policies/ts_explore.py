@@ -33,7 +33,7 @@ class TSExplore(Policy):
     def needs(cls, problem: Problem) -> str | None:
         return None if problem.linear else "0/1 decisions with a linear reward"
 
-    def rival(self, view: View) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
+    def contrary(self, view: View) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
         """The decision of the most contrary draw, or None if all draws agree with phi(means)."""
         from scipy.special import ndtri
 
@@ -55,9 +55,9 @@ class TSExplore(Policy):
         return best
 
     def certified(self, view: View) -> bool:
-        return self.rival(view) is None
+        return self.contrary(view) is None
 
     def candidates(self, view: View) -> Bools:
-        rival = self.rival(view)
+        rival = self.contrary(view)
         assert rival is not None
         return np.asarray(rival != view.decision)

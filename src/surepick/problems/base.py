@@ -58,6 +58,10 @@ class Problem(ABC):
         The test of undecided arms is cheap enough to guide the sampling; if not, ``rival`` does.
     linear : bool
         Decisions are 0/1 vectors and the reward is (plus or minus) theta . y.
+    any_weights : bool
+        The maximiser takes parameters of either sign, also outside the arms' ranges.
+    exchangeable : bool
+        A decision is optimal iff no single exchange helps: one arm out and one in, or one unit moved.
     """
 
     kind: ClassVar[str]
@@ -68,6 +72,8 @@ class Problem(ABC):
     rival_exact: bool = True
     per_arm: bool = True
     linear: bool = False
+    any_weights: bool = True
+    exchangeable: bool = False
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
         self.arms: tuple[Arm, ...] = tuple(arms)
@@ -124,6 +130,14 @@ class Problem(ABC):
     @abstractmethod
     def _undecided(self, lower: Floats, upper: Floats) -> Bools: ...
 
+    def alternatives(self) -> tuple[float, float]:
+        """a and b with sum over the alternatives to any one decision of exp(-a - b |S|) <= 1, S being the arms that differ.
+
+        An alternative is a decision, or enough of them that a decision is optimal if no such one is better. There are at most
+        m^s / s! sets of s arms, so a = 1 and b = ln m always do.
+        """
+        return 1.0, float(np.log(self.m))
+
     def constraints(self) -> Constraints | None:
         """The class as an integer program with reward (plus or minus) theta . y, if it can be written as one."""
         return None
@@ -138,6 +152,31 @@ class Problem(ABC):
                 raise ProblemError(f"{type(self).__name__} must write _rival, or constraints for HiGHS to find the rival.")
             self._detour = Detour(program)  # kept, so that HiGHS gets the model once
         return self._detour.rival(lower, upper, decision)
+
+    def relative_rival(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[np.ndarray[Any, Any], float]:
+        """As ``rival``, but by how large a share of the best reward's size the decision may fall short of it.
+
+        A reward r of the decision is at least (1 - share) times the best one's; a cost at most (1 + share) times.
+        """
+        low, high = self.check_box(lower, upper)
+        y = self._vector(decision, "decision")
+        if not self.contains(y):
+            raise ParameterError(f"{short(decision)} is not a decision of this problem, so it has no rival.")
+        rival, share = self._relative_rival(low, high, y)
+        return rival, max(0.0, share)
+
+    def _relative_rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        """From G: the best is at most G better than this one, whose size the box bounds from below."""
+        rival, gap = self._rival(lower, upper, decision)
+        return rival, self._share(lower, upper, decision, gap)
+
+    def _share(self, lower: Floats, upper: Floats, decision: Floats, gap: float) -> float:
+        """A gap as a share of the best reward's size, which is at least what the box leaves of this decision's."""
+        if gap <= 0:
+            return 0.0
+        least, most = self.reward_range(lower, upper, decision)
+        size = least + gap if least > 0 else -most - gap  # a reward falls short of the best; a cost exceeds it
+        return gap / size if size > 0 else float("inf")
 
     def slopes(self, decision: ArrayLike) -> Floats:
         """a(y): how the reward of a decision rises with every theta_i, for rewards that are affine in theta."""

@@ -39,6 +39,7 @@ class BestOfEach(LinearProblem):
     """
 
     kind = "best-of-each"
+    exchangeable = True
 
     def __init__(
         self,

@@ -75,6 +75,7 @@ class Path(OracleProblem):
         self._kept: Ints = np.flatnonzero(self._useful)
         self._order = _topological(u[self._kept], v[self._kept], len(nodes))
         self.acyclic = len(self._order) == len(nodes)
+        self.any_weights = self.acyclic  # Dijkstra's algorithm takes none below 0
         if self.acyclic:
             rank = np.empty(len(nodes), dtype=np.int64)
             rank[self._order] = np.arange(len(nodes))

@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Arm, Bools, Floats, Ints, make_arms
+from ..engine import kernels
 from ..errors import ParameterError, ProblemError
 from ..estimators import Variance
 from .allocate import NEAR, check_limits, check_sizes, exact_gain, fill
 from .base import Kernel, Problem
 from .dual import least_bound
+
+PROGRAM = 300_000  # steps up to which the relative gap is worked out exactly
 
 
 class SampleAllocation(Problem):
@@ -46,6 +49,7 @@ class SampleAllocation(Problem):
     """
 
     kind = "sample-allocation"
+    exchangeable = True
     rival_exact = False
 
     def __init__(
@@ -162,6 +166,18 @@ class SampleAllocation(Problem):
             lo, hi = (lo + hi) / 2, hi
             rival = best(lo)[0]
         return rival.astype(np.int64), value
+
+    def _relative_rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+        """The largest of V(decision) / V(y) - 1 over the box and all allocations y, V being the variance.
+
+        For a share g this is the sign of a separable table, sum_i theta_i (n_i/n)^2 (1 / decision_i - (1 + g) / y_i): by dynamic
+        programming while that is cheap, else from above by a price on interviews.
+        """
+        rival = np.rint(decision).astype(np.int64)
+        exact = self.m * min(self.budget, int(self.upper.max())) * self.budget <= PROGRAM
+        weigh = kernels("allocation").ratio_exact if exact else kernels("allocation").ratio_bound
+        share = weigh(self._share2, lower, upper, decision, self.lower, self.upper, self.budget, rival)
+        return rival, float(share)
 
     def kernel(self) -> Kernel:
         return Kernel(2, np.concatenate(([self.budget], self.lower, self.upper)), self._n)

@@ -47,6 +47,7 @@ class SpanningTree(LinearProblem):
     """
 
     kind = "spanning-tree"
+    exchangeable = True
 
     def __init__(
         self,

@@ -7,7 +7,8 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     epsilon = 0.0                       # stop when within this of the best           (default 0)
     relative = false                    # epsilon is a share of the best reward       (default false)
     budget = 100000                     # samples at most                             (default: no limit)
-    policy = "coci"                     # or "uniform", "unified", "clucb", ...
+    spend = false                       # spend the whole budget                      (default false)
+    policy = "auto"                     # or "coci", "uniform", "unified", ...
     confidence = "auto"                 # or "own", "paper", ...
     seed = 0                            # of the simulation
     arms = ["red", "blue", "green"]     # names, or [[arms]] tables, or "strata.csv"

@@ -42,7 +42,8 @@ class StudyKeys(Strict):
     epsilon: Annotated[float, _field("a finite number of at least 0")] = 0.0
     relative: Annotated[bool, _field("true or false")] = False
     budget: Annotated[int | None, _field("a whole number of samples")] = None
-    policy: Annotated[str, _field("the name of a policy, such as 'coci'")] = "coci"
+    spend: Annotated[bool, _field("true or false")] = False
+    policy: Annotated[str, _field("the name of a policy, such as 'auto' or 'coci'")] = "auto"
     confidence: Annotated[str, _field("the name of a confidence sequence, such as 'auto'")] = "auto"
     seed: Annotated[int, Field(ge=0, description="a whole number of at least 0")] = 0
     theta: Annotated[Numbers | None, _field("a list of finite numbers, one an arm")] = None

@@ -1,0 +1,34 @@
+"""The tightest sequence for every arm as it was declared."""
+
+from __future__ import annotations
+
+from ..arms import Arm
+from ..estimators import Mean
+from .mixture import NORMAL, SPREAD, UNIT, Mixture, Unit
+
+
+class Auto(Mixture):
+    """Chooses by the arms' declared kinds, never by the data.
+
+    ================  ==========================================  ==============================
+    arm               mean                                        variance
+    ================  ==========================================  ==============================
+    bounded           :class:`~surepick.confidence.beta`          :class:`~surepick.confidence.pairs`
+    Bernoulli         :class:`~surepick.confidence.beta`          :class:`~surepick.confidence.bernoulli_variance`
+    sub-Gaussian      :class:`~surepick.confidence.normal`        (has no bound)
+    ================  ==========================================  ==============================
+
+    A problem may have arms of different kinds. For an estimator of your own ``confidence="auto"`` is the paper's radius, which
+    needs no more than the estimator states.
+    """
+
+    name = "auto"
+
+    def unit(self, arm: Arm) -> Unit:
+        if type(self.problem.parameter) is Mean:
+            if arm.scale is not None:
+                return Unit(NORMAL, 0.0, arm.scale)
+            return Unit(UNIT, arm.low, arm.high - arm.low)
+        if arm.kind == "bernoulli":
+            return Unit(SPREAD, 0.0, 1.0)
+        return Unit(UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)

@@ -1,0 +1,112 @@
+"""Confidence sequences from mixture martingales: what all of them share."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from ..arms import Arm, Floats, Ints
+from ..engine import kernels
+from ..errors import SettingError
+from ..estimators import Mean, Moments, Record, Variance
+from ..problems.base import Problem
+from .base import Confidence
+
+UNIT, NORMAL, SPREAD = 0, 1, 2  # as in engine/evidence.py
+TUNED = 1000  # observations of an arm at which the mixtures are about tightest; fixed before any data
+
+
+class Unit(NamedTuple):
+    """How evidence about an arm is weighed: theta = shift + scale * u, from the arm's values or from its pairs."""
+
+    kind: int
+    shift: float
+    scale: float
+    pairs: bool = False
+
+
+class Mixture(Confidence):
+    """Intervals {theta : evidence against it <= ln(m / delta)}, for all arms and times together.
+
+    The evidence against the truth is the logarithm of a non-negative supermartingale that starts at 1, so by Ville's inequality
+    it ever exceeds ln(m / delta) with probability at most delta / m; the union is over the m arms only, none over time.
+    Mixing widths are set by rho = N0 / (2 ln(1/alpha) + ln(1 + 2 ln(1/alpha))), alpha = delta / m, N0 = 1000 observations of an
+    arm: fixed before the data. It moves where the intervals are tightest, not whether they hold.
+
+    An interval depends on its own arm's observations alone.
+    """
+
+    def __init__(self, problem: Problem, delta: float) -> None:
+        super().__init__(problem, delta)
+        if not weighable(problem):
+            raise SettingError(
+                f"confidence={self.name!r} is for means and variances; an estimator of your own has the intervals of 'paper'."
+            )
+        units = [self.unit(arm) for arm in problem.arms]
+        self.kinds: Ints = np.array([u.kind for u in units])
+        self.shift: Floats = np.array([u.shift for u in units])
+        self.scale: Floats = np.array([u.scale for u in units])
+        self.paired = np.array([u.pairs for u in units])
+        self.level = math.log(problem.m) - math.log(delta)
+        self.rho = width(self.level)
+        self._forget()
+
+    def _forget(self) -> None:
+        m = self.problem.m
+        self._seen = np.full(m, -1.0), np.full(m, np.nan)  # what the intervals below were worked out for
+        self._ends = np.empty(m), np.empty(m)
+
+    def at(self, delta: float) -> Self:
+        other = copy.copy(self)
+        other.delta, other.level = delta, math.log(self.problem.m) - math.log(delta)
+        other._forget()
+        return other
+
+    def unit(self, arm: Arm) -> Unit:
+        """How this sequence weighs an arm; raises :class:`SettingError` for one that it is not valid for."""
+        raise NotImplementedError
+
+    def units(self, record: Record) -> tuple[Floats, Floats]:
+        """n and p: how many observations, and their mean in units of the arm."""
+        assert isinstance(record, Moments)
+        n = np.where(self.paired, record.pairs, record.counts).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            mean = np.where(self.paired, record.differences / np.maximum(n, 1.0) / 2.0, record.means)
+        p = (mean - self.shift) / self.scale
+        return n, np.where(self.kinds == NORMAL, p, np.clip(p, 0.0, 1.0))
+
+    def box(self, record: Record) -> tuple[Floats, Floats]:
+        n, p = self.units(record)
+        lower, upper = self._ends
+        kernels("evidence").intervals(self.kinds, np.maximum(n, 1.0), p, self.rho, self.level, *self._seen, lower, upper)
+        low, high = self.problem.low, self.problem.high
+        return np.clip(self.shift + self.scale * lower, low, high), np.clip(self.shift + self.scale * upper, low, high)
+
+    def radius(self, counts: Ints) -> Floats:
+        """The half-width of the normal mixture, which holds for all kinds of arms and orders them by their counts."""
+        n = np.maximum(np.where(self.paired, counts // 2, counts), 1)
+        half: Floats = np.sqrt((n + self.rho) * (np.log1p(n / self.rho) + 2.0 * self.level)) / n
+        return np.where(self.kinds == NORMAL, self.scale, self.scale / 2.0) * half
+
+
+def width(level: float) -> float:
+    """rho, from level = ln(1 / alpha)."""
+    return TUNED / (2.0 * level + math.log1p(2.0 * level))
+
+
+def weighable(problem: Problem) -> bool:
+    """The parameter is the plain mean or variance, of which martingales are known."""
+    return type(problem.parameter) in (Mean, Variance)
+
+
+def mean_only(name: str, problem: Problem) -> None:
+    if type(problem.parameter) is not Mean:
+        raise SettingError(f"confidence={name!r} is for means; use 'auto' or 'pairs' for variances.")
+
+
+def variance_only(name: str, problem: Problem) -> None:
+    if type(problem.parameter) is not Variance:
+        raise SettingError(f"confidence={name!r} is for variances; use 'auto' for means.")

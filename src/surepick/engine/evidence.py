@@ -1,0 +1,324 @@
+"""Evidence against a parameter, as the logarithm of a mixture martingale, and how much of it two arms have together.
+
+An arm is seen through n observations with mean p of one of three kinds:
+
+* ``UNIT``: values in [0, 1] with mean u. For every q the product of (q/u)^x ((1-q)/(1-u))^(1-x) is a supermartingale, because
+  it is convex in x and has mean 1 at the ends; q is mixed over Beta(rho u, rho (1 - u)).
+* ``NORMAL``: 1-sub-Gaussian values with mean u; exp(l (x - u) - l^2 / 2) is mixed over l normal with variance 1 / rho.
+* ``SPREAD``: 0/1 values with variance u = q (1 - q), seen through their mean as a ``UNIT``.
+
+By Ville's inequality the evidence against the true u exceeds ln(1/alpha) at any time with probability at most alpha. Mixed over
+q above (below) u only, it is one-sided evidence that the mean lies above (below) u, worth up to ln 2 more.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+UNIT, NORMAL, SPREAD = 0, 1, 2
+ABOVE, BELOW, BOTH = 1, -1, 0
+LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where priors degenerate
+HEDGE = 0.01  # the part of one-sided mixtures that is two-sided, so that evidence against far parameters is never very negative
+GOLDEN = 0.6180339887498949
+GRID = 12
+
+
+@njit(cache=True)
+def log_beta(a, b):
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+@njit(cache=True)
+def fraction(a, b, x):
+    """The continued fraction of the incomplete beta function, by Lentz's method."""
+    tiny = 1e-300
+    c, d = 1.0, 1.0 - (a + b) * x / (a + 1.0)
+    d = 1.0 / (d if abs(d) > tiny else tiny)
+    h = d
+    for k in range(1, 100_000):
+        for even in (True, False):
+            if even:
+                term = k * (b - k) * x / ((a - 1.0 + 2 * k) * (a + 2 * k))
+            else:
+                term = -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 1.0 + 2 * k))
+            d = 1.0 + term * d
+            d = 1.0 / (d if abs(d) > tiny else tiny)
+            c = 1.0 + term / c
+            c = c if abs(c) > tiny else tiny
+            h *= d * c
+        if abs(d * c - 1.0) < 1e-13:
+            break
+    return h
+
+
+@njit(cache=True)
+def log_tail(a, b, x):
+    """ln P(Beta(a, b) > x)."""
+    front = a * math.log(x) + b * math.log1p(-x) - log_beta(a, b)
+    if x < (a + 1.0) / (a + b + 2.0):
+        return math.log1p(-min(math.exp(front) * fraction(a, b, x) / a, 1.0 - 1e-16))
+    return front + math.log(fraction(b, a, 1.0 - x) / b)
+
+
+@njit(cache=True)
+def log_phi(z):
+    """ln of the normal distribution function."""
+    if z > -30.0:
+        return math.log(0.5 * math.erfc(-z / math.sqrt(2.0)))
+    return -0.5 * z * z - math.log(-z) - 0.5 * math.log(2.0 * math.pi) + math.log1p(-1.0 / (z * z))
+
+
+@njit(cache=True)
+def unit_evidence(n, p, u, rho, side):
+    """Against mean u, from n values in [0, 1] with mean p."""
+    if side == BELOW:  # that the mean is below u is that of 1 - x is above 1 - u
+        p, u, side = 1.0 - p, 1.0 - u, ABOVE
+    u = min(max(u, LEAST), 1.0 - LEAST)
+    a, b = rho * u, rho * (1.0 - u)
+    yes, no = n * p, max(n * (1.0 - p), 0.0)
+    found = log_beta(a + yes, b + no) - log_beta(a, b) - yes * math.log(u) - no * math.log1p(-u)
+    if side == ABOVE:
+        tail = log_tail(a + yes, b + no, u) - log_tail(a, b, u)
+        found += math.log((1.0 - HEDGE) * math.exp(tail) + HEDGE)
+    return found
+
+
+@njit(cache=True)
+def normal_evidence(n, p, u, rho, side):
+    """Against mean u, from n 1-sub-Gaussian values with mean p."""
+    s = n * (p - u)
+    found = 0.5 * s * s / (n + rho) - 0.5 * math.log1p(n / rho)
+    if side != BOTH:
+        found += math.log((1.0 - HEDGE) * 2.0 * math.exp(log_phi(side * s / math.sqrt(n + rho))) + HEDGE)
+    return found
+
+
+@njit(cache=True)
+def roots(u):
+    """The two q with q (1 - q) = u."""
+    width = math.sqrt(max(1.0 - 4.0 * u, 0.0))
+    small = 2.0 * u / (1.0 + width)  # without cancellation
+    return small, 1.0 - small
+
+
+@njit(cache=True)
+def evidence(kind, n, p, u, rho, side):
+    """Log evidence against u: that the parameter is above it, below it, or other (``side``)."""
+    if kind == UNIT:
+        return unit_evidence(n, p, u, rho, side)
+    if kind == NORMAL:
+        return normal_evidence(n, p, u, rho, side)
+    small, large = roots(u)
+    # Above u the mean lies between the roots. Below u it is outside, on the side where it is seen, which makes it two-sided; seen
+    # between the roots there is none, and no more than the martingale of either root has, for one of them is the truth.
+    between = small < p < large
+    found = 0.0 if side == BELOW and between else np.inf
+    for k in range(2):
+        if side != BELOW or between or (p <= small) == (k == 0):
+            towards = BOTH if side == BELOW else (side if k == 0 else -side)
+            found = min(found, unit_evidence(n, p, small if k == 0 else large, rho, towards))
+    return found
+
+
+@njit(cache=True)
+def unit_distance(p, u):
+    """The divergence of Bernoulli(u) from Bernoulli(p)."""
+    u = min(max(u, LEAST), 1.0 - LEAST)
+    total = 0.0
+    if p > 0.0:
+        total += p * math.log(p / u)
+    if p < 1.0:
+        total += (1.0 - p) * math.log((1.0 - p) / (1.0 - u))
+    return max(total, 0.0)
+
+
+@njit(cache=True)
+def distance(kind, p, u):
+    """What one observation weighs in the long run: the divergence of u from p."""
+    if kind == NORMAL:
+        return 0.5 * (p - u) * (p - u)
+    if kind == SPREAD:
+        small, large = roots(u)
+        return min(unit_distance(p, small), unit_distance(p, large))
+    return unit_distance(p, u)
+
+
+# -- intervals --------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def reach(kind, n, p, end, rho, level):
+    """How far from p towards ``end`` a parameter may lie with two-sided evidence at most ``level``; rounded outwards."""
+    inside, outside = p, end
+    if evidence(kind, n, p, end, rho, BOTH) <= level:
+        return end
+    for _ in range(60):
+        middle = 0.5 * (inside + outside)
+        if evidence(kind, n, p, middle, rho, BOTH) <= level:
+            inside = middle
+        else:
+            outside = middle
+        if abs(outside - inside) <= 1e-12 * (abs(outside) + abs(inside)):
+            break
+    return outside
+
+
+@njit(cache=True)
+def interval(kind, n, p, rho, level):
+    """All parameters with evidence at most ``level``: an interval."""
+    if kind == NORMAL:
+        half = math.sqrt((n + rho) * (math.log1p(n / rho) + 2.0 * level)) / n
+        return p - half, p + half
+    low = reach(UNIT, n, p, 0.0, rho, level)
+    high = reach(UNIT, n, p, 1.0, rho, level)
+    if kind == UNIT:
+        return low, high
+    most = 0.25 if low <= 0.5 <= high else max(low * (1.0 - low), high * (1.0 - high))
+    return min(low * (1.0 - low), high * (1.0 - high)), most
+
+
+@njit(cache=True)
+def intervals(kinds, n, p, rho, level, old_n, old_p, lower, upper):
+    """Intervals of all arms; only arms that have changed since ``old_n``, ``old_p`` are worked out again."""
+    for i in range(len(n)):
+        if n[i] != old_n[i] or p[i] != old_p[i]:
+            lower[i], upper[i] = interval(kinds[i], n[i], p[i], rho, level)
+            old_n[i], old_p[i] = n[i], p[i]
+
+
+# -- two arms: is slope_h theta_h + more at least slope_j theta_j? ------------------------------------------------------
+
+
+@njit(cache=True)
+def bracket(h, j, low, high, slope_h, slope_j):
+    """Levels g = slope theta that both arms can be at, widened to where a claim is never or always true."""
+    return max(slope_h * low[h], slope_j * low[j]), min(slope_h * high[h], slope_j * high[j])
+
+
+@njit(cache=True)
+def rough_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho):
+    w_h = n[h] * n[h] / (n[h] + rho)
+    w_j = n[j] * n[j] / (n[j] + rho)
+    d_h = distance(kinds[h], p[h], (g / slope_h - shift[h]) / scale[h])
+    return w_h * d_h + w_j * distance(kinds[j], p[j], (g / slope_j - shift[j]) / scale[j])
+
+
+@njit(cache=True)
+def sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more):
+    total = 0.0
+    for side in (ABOVE, BELOW):
+        i = h if side == ABOVE else j
+        theta = (g - more) / slope_h if side == ABOVE else g / slope_j
+        total += evidence(kinds[i], n[i], p[i], (theta - shift[i]) / scale[i], rho, side)
+    return total
+
+
+@njit(cache=True)
+def seen(i, slope, kinds, p, shift, scale):
+    """The level at which an arm's observations are."""
+    u = p[i] * (1.0 - p[i]) if kinds[i] == SPREAD else p[i]
+    return slope * (shift[i] + scale[i] * u)
+
+
+@njit(cache=True)
+def rough(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho):
+    """About how much evidence there is for slope_h theta_h >= slope_j theta_j; quick, and not a bound. It guides the sampling."""
+    start, end = bracket(h, j, low, high, slope_h, slope_j)
+    if start > end:
+        return np.inf if slope_j * high[j] <= slope_h * low[h] else 0.0
+    at_h, at_j = seen(h, slope_h, kinds, p, shift, scale), seen(j, slope_j, kinds, p, shift, scale)
+    if at_h <= at_j:
+        return 0.0
+    a, b = min(max(at_j, start), end), min(max(at_h, start), end)
+    plain = kinds[h] != SPREAD and kinds[j] != SPREAD
+    if plain and kinds[h] == kinds[j] and slope_h == slope_j and scale[h] == scale[j] and shift[h] == shift[j]:
+        w_h = n[h] * n[h] / (n[h] + rho)
+        w_j = n[j] * n[j] / (n[j] + rho)
+        g = min(max((w_h * at_h + w_j * at_j) / (w_h + w_j), a), b)
+        return rough_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho)
+    x1, x2, f1, f2 = b - GOLDEN * (b - a), a + GOLDEN * (b - a), 0.0, 0.0
+    for step in range(18):  # golden section; one call a step, because compiled code inlines every call
+        first = step == 0 or (step > 1 and f1 < f2)
+        if step > 1:
+            if first:
+                b, x2, f2 = x2, x1, f1
+                x1 = b - GOLDEN * (b - a)
+            else:
+                a, x1, f1 = x1, x2, f2
+                x2 = a + GOLDEN * (b - a)
+        f = rough_at(x1 if first else x2, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho)
+        if first:
+            f1 = f
+        else:
+            f2 = f
+    return min(f1, f2)
+
+
+@njit(cache=True)
+def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more=0.0):
+    """The evidence for slope_h theta_h + more >= slope_j theta_j: the least over all parameters for which it is false.
+
+    Evidence that theta_h is above u falls with u and evidence that theta_j is below u rises with it, so the least is on the
+    boundary, a search over one level g. First on a grid, then by golden section around the grid's best.
+    """
+    start = max(slope_h * low[h] + more, slope_j * low[j])
+    end = min(slope_h * high[h] + more, slope_j * high[j])
+    if start > end:
+        return np.inf if slope_j * high[j] <= slope_h * low[h] + more else 0.0
+    at_h, at_j = seen(h, slope_h, kinds, p, shift, scale) + more, seen(j, slope_j, kinds, p, shift, scale)
+    if at_h <= at_j:
+        return 0.0
+    # Beyond what is seen of either arm one term grows fast and the other falls little below 0.
+    spread = at_h - at_j
+    a, b = min(max(at_j - spread, start), end), min(max(at_h + spread, start), end)
+    best, where, low_end, width = np.inf, 0, a, (b - a) / GRID
+    x1, x2, f1, f2 = a, b, 0.0, 0.0
+    for step in range(GRID + 21):
+        golden = step - GRID - 1
+        if golden == 0:
+            a, b = low_end + width * max(where - 1, 0), low_end + width * min(where + 1, GRID)
+            x1, x2 = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
+        first = golden == 0 or (golden > 1 and f1 < f2)
+        if golden > 1:
+            if first:
+                b, x2, f2 = x2, x1, f1
+                x1 = b - GOLDEN * (b - a)
+            else:
+                a, x1, f1 = x1, x2, f2
+                x2 = a + GOLDEN * (b - a)
+        g = low_end + width * step if golden < 0 else (x1 if first else x2)
+        f = sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
+        if f < best:
+            best = f
+            if golden < 0:
+                where = step
+        if golden >= 0 and first:
+            f1 = f
+        elif golden >= 0:
+            f2 = f
+    return best
+
+
+@njit(cache=True)
+def lead(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, threshold):
+    """By how much slope_j theta_j may be above slope_h theta_h at most, with evidence of ``threshold``; never below 0."""
+    most = slope_j * high[j] - slope_h * low[h]
+    if not most < np.inf:
+        most = 1.0
+        while sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, most) < threshold:
+            most *= 4.0
+            if most > 1e300:
+                return np.inf
+    least = 0.0
+    while most - least > 1e-3 * most:
+        middle = 0.5 * (least + most)
+        if sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, middle) < threshold:
+            least = middle
+        else:
+            most = middle
+        if most < 1e-12 * (abs(slope_h) * scale[h] + abs(slope_j) * scale[j]):
+            break
+    return max(most, 0.0)

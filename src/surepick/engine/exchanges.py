@@ -1,0 +1,184 @@
+"""Single exchanges of a decision, and which of them is known least.
+
+An exchange (h, j) asks for slope_h theta_h >= slope_j theta_j: giving up one arm for another, or one unit of an allocation for
+another, does not help. A decision of a matroid or of a separable concave allocation is optimal iff no single exchange helps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .evidence import lead, rough, sure
+from .matroids import root_tree
+
+SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
+FREE = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
+
+
+@njit(cache=True)
+def room(kind, ints, m):
+    """At most this many exchanges."""
+    if kind == 0:
+        total = 0
+        for g in range(ints[1] - 1):
+            total += ints[0] * (ints[3 + g] - ints[2 + g] - ints[0])
+        return total
+    if kind == 1:
+        return (ints[0] - 1) * (m - ints[0] + 1)
+    return m * (m - 1)
+
+
+@njit(cache=True)
+def exchanges(kind, ints, floats, decision, high, low, slope_high, slope_low):
+    """All exchanges of a decision, written into the four arrays; returns their number."""
+    m, c = len(decision), 0
+    if kind == 0:
+        members = ints[2 + ints[1] :]
+        for g in range(ints[1] - 1):
+            for a in range(ints[2 + g], ints[3 + g]):
+                if decision[members[a]]:
+                    for b in range(ints[2 + g], ints[3 + g]):
+                        if not decision[members[b]]:
+                            high[c], low[c] = members[a], members[b]
+                            c += 1
+        slope_high[:c] = 1.0
+        slope_low[:c] = 1.0
+    elif kind == 1:
+        u, v = ints[2 : 2 + m], ints[2 + m :]
+        above, edge_above, depth = root_tree(decision, u, v, ints[0])
+        for f in range(m):
+            if decision[f]:
+                continue
+            x, y = u[f], v[f]
+            while x != y:  # the tree's edges on the cycle that f closes
+                if depth[x] < depth[y]:
+                    x, y = y, x
+                e = edge_above[x]
+                x = above[x]
+                high[c], low[c] = (e, f) if ints[1] > 0 else (f, e)
+                c += 1
+        slope_high[:c] = 1.0
+        slope_low[:c] = 1.0
+    else:
+        least, most = ints[1 : 1 + m], ints[1 + m :]
+        for i in range(m):
+            if decision[i] > least[i]:
+                for j in range(m):
+                    if j != i and decision[j] < most[j]:
+                        high[c], low[c] = i, j
+                        slope_high[c] = floats[i] * floats[i] / (decision[i] * (decision[i] - 1.0))
+                        slope_low[c] = floats[j] * floats[j] / (decision[j] * (decision[j] + 1.0))
+                        c += 1
+    return c
+
+
+@njit(cache=True)
+def need(n, h, j, rho, threshold):
+    """About the quick evidence at which an exchange is settled."""
+    return max(threshold + 0.5 * math.log1p(n[h] / rho) + 0.5 * math.log1p(n[j] / rho) - FREE, 0.25)
+
+
+@njit(cache=True)
+def weakest(count, high, low, scores, n):
+    """The exchange with the least evidence for what it needs; of equal ones that with the fewest observations."""
+    best = 0
+    for e in range(1, count):
+        if scores[e] < scores[best] or (scores[e] == scores[best] and n[high[e]] + n[low[e]] < n[high[best]] + n[low[best]]):
+            best = e
+    return best
+
+
+@njit(cache=True)
+def score(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    h, j = high[e], low[e]
+    found = rough(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho)
+    return found / need(n, h, j, rho, threshold)
+
+
+@njit(cache=True)
+def blocking(count, first, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    """An exchange whose evidence is below the threshold, looking at ``first`` first; -1 if there is none."""
+    for e in range(-1, count):
+        at = first if e < 0 else e
+        if e == first:
+            continue
+        if sure(high[at], low[at], slope_high[at], slope_low[at], kinds, n, p, bottom, top, shift, scale, rho) < threshold:
+            return at
+    return -1
+
+
+@njit(cache=True)
+def richer(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, counts):
+    """The arm of an exchange whose next observations add more evidence; the less observed one if neither adds any."""
+    h, j = high[e], low[e]
+    gains = np.empty(2)
+    for side in range(2):
+        i = h if side == 0 else j
+        n[i] += 1.0
+        gains[side] = rough(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho)
+        n[i] -= 1.0
+    if gains[0] != gains[1]:
+        return h if gains[0] > gains[1] else j
+    if counts[h] != counts[j]:
+        return h if counts[h] < counts[j] else j
+    return min(h, j)
+
+
+@njit(cache=True)
+def look(count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    """The weakest exchange, and whether the decision is certain; only exchanges with a stale arm are scored anew.
+
+    With no exchange at all there is but one decision.
+    """
+    if count == 0:
+        return -1, True
+    for e in range(count):
+        if stale[high[e]] or stale[low[e]]:
+            scores[e] = score(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold)
+    e = weakest(count, high, low, scores, n)
+    wanted = need(n, high[e], low[e], rho, threshold)
+    if scores[e] * wanted < wanted - SLACK:
+        return e, False
+    f = blocking(count, e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold)
+    return (f, False) if f >= 0 else (e, True)
+
+
+@njit(cache=True)
+def behind(counts):
+    """An arm with far fewer observations than the others, as in track-and-stop: below sqrt(t) - m / 2; -1 if there is none.
+
+    The exchange that is known least may never be settled, and the other arms should become known all the same.
+    """
+    least, t = 0, 0
+    for i in range(len(counts)):
+        t += counts[i]
+        if counts[i] < counts[least]:
+            least = i
+    return least if counts[least] < math.sqrt(t) - 0.5 * len(counts) else -1
+
+
+@njit(cache=True)
+def unsure(count, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    """For every exchange whether it is not certain; the exact evidence is worked out only where the quick one is near."""
+    found = np.ones(count, np.bool_)
+    for e in range(count):
+        h, j = high[e], low[e]
+        near = need(n, h, j, rho, threshold) - SLACK
+        if rough(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho) >= near:
+            exact = sure(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho)
+            found[e] = exact < threshold
+    return found
+
+
+@njit(cache=True)
+def leads(which, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    """For these exchanges, how much each could gain at most."""
+    found = np.zeros(len(which))
+    for c in range(len(which)):
+        e = which[c]
+        h, j = high[e], low[e]
+        found[c] = lead(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho, threshold)
+    return found

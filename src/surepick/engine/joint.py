@@ -1,0 +1,87 @@
+"""The exploration loop of joint stopping by single exchanges, compiled: the same samples as the Python loop.
+
+As in :mod:`.loop` the arrays are an explorer's own. Between two rounds one arm changes, so only the exchanges with that arm are
+weighed again, unless the decision has changed too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .allocation import improve
+from .evidence import NORMAL
+from .exchanges import behind, exchanges, look, richer, room
+from .loop import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
+from .record import observe
+from .rivals import best
+
+
+@njit(cache=True)
+def unit_of(i, moments, kinds, shift, scale, paired, n, p):
+    """n and p of one arm, as ``Mixture.units`` has them."""
+    counts, means, pairs, differences = moments[0], moments[1], moments[5], moments[6]
+    if paired[i]:
+        n[i] = pairs[i]
+        mean = differences[i] / max(n[i], 1.0) / 2.0
+    else:
+        n[i] = counts[i]
+        mean = means[i]
+    p[i] = (mean - shift[i]) / scale[i]
+    if kinds[i] != NORMAL:
+        p[i] = min(max(p[i], 0.0), 1.0)
+
+
+@njit(cache=True)
+def run(
+    kind, ints, floats, sign, kinds, shift, scale, paired, rho, threshold, bottom, top,
+    moments, buffer, used, filled, decision, budget, rounds,
+):  # fmt: skip
+    """Explore until something needs the caller; returns (what, arm). ``decision`` is a nearby one, and kept up to date."""
+    counts, estimates = moments[0], moments[3]
+    m = len(counts)
+    n, p, weights = np.empty(m), np.empty(m), np.empty(m)
+    t = 0
+    for i in range(m):
+        t += counts[i]
+        unit_of(i, moments, kinds, shift, scale, paired, n, p)
+        weights[i] = sign * min(max(estimates[i], bottom[i]), top[i])
+    most = room(kind, ints, m)
+    high, low = np.empty(most, np.int64), np.empty(most, np.int64)
+    slope_high, slope_low, scores = np.empty(most), np.empty(most), np.empty(most)
+    stale = np.ones(m, np.bool_)
+    count = -1
+    before = decision.copy()
+    for _ in range(rounds):
+        if kind == 2:
+            if not improve(floats, weights, ints[1 : 1 + m], ints[1 + m :], decision):
+                return UNSURE, -1
+        else:
+            best(kind, ints, weights, decision)
+        same = count >= 0
+        for i in range(m):
+            same = same and decision[i] == before[i]
+            before[i] = decision[i]
+        if not same:
+            count = exchanges(kind, ints, floats, decision, high, low, slope_high, slope_low)
+            stale[:] = True
+        e, certain = look(
+            count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold
+        )
+        stale[:] = False
+        if certain:
+            return DECIDED, -1
+        if t >= budget:
+            return SPENT, -1
+        arm = behind(counts)
+        if arm < 0:
+            arm = richer(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, counts)
+        if used[arm] >= filled[arm]:
+            return EMPTY, arm
+        observe(moments, arm, buffer[arm, used[arm]])
+        used[arm] += 1
+        t += 1
+        stale[arm] = True
+        unit_of(arm, moments, kinds, shift, scale, paired, n, p)
+        weights[arm] = sign * min(max(estimates[arm], bottom[arm]), top[arm])
+    return PAUSED, -1

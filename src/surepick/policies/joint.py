@@ -1,0 +1,239 @@
+"""Joint stopping: is every single exchange of the decision certain?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arms import Bools, Floats, Ints
+from ..confidence import Confidence, Mixture
+from ..confidence.mixture import NORMAL, weighable
+from ..engine import kernels
+from ..problems.base import LinearProblem, Problem
+from .base import Policy, View
+
+LISTED = 20_000  # exchanges up to which all of them are weighed
+WEIGHED = 500  # open exchanges up to which their possible gains are worked out
+
+
+class Joint(Policy):
+    """Stops when the evidence of the two arms of every single exchange, together, is large enough.
+
+    A basis of a matroid, and a separable concave allocation, is optimal iff no single exchange improves it: one arm out and one
+    in, or one unit moved. For arms h and l with theta_h = x and theta_l = y let E_h(x) and E_l(y) be the logarithms of their
+    one-sided mixture martingales (see :class:`surepick.confidence.Mixture`): evidence that h is above x and that l is below y.
+    Their product is a supermartingale too, so E_h + E_l at the truth ever exceeds ln(P / delta) with probability at most
+    delta / P. The rule stops when for every exchange
+
+        min { E_h(x) + E_l(y) : slope_h x <= slope_l y } > ln(P / delta).
+
+    A wrong decision has an exchange (h, l) that is false at the truth, with h outside and l inside the true optimum (matroids, by
+    the exchange of bases) or h with too many units and l with too few (allocations), so the union is over P = k (m - k) pairs,
+    or m (m - 1). Two arms together need less than two intervals that do not overlap.
+
+    It samples the exchange that is known least: the least evidence for what it needs, by a quick estimate, and of its two arms
+    the one whose next observation adds more. With an epsilon, matroids are certified also when the exchanges together could gain
+    no more than epsilon, and an exchange that looks like a tie gives way to the one that could gain most.
+
+    A tenth of delta goes to the box, which is reported, and bounds the gap before it stops where the exchanges do not.
+    """
+
+    name = "joint"
+    own = "auto"
+    rule = "exchanges"
+    box_share = 0.1
+
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        if not weighable(problem):
+            return "the mean or the variance as its parameter"
+        if not problem.exchangeable:
+            return "a class in which single exchanges tell whether a decision is optimal"
+        return None
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        kernel = problem.kernel()
+        assert kernel is not None
+        self.kernel = kernel
+        self.pairs = int(kernels("exchanges").room(kernel.kind, kernel.ints, problem.m))
+        self.sign = float(getattr(problem, "sign", 1.0))
+        self._last: _State | None = None  # spares the exchanges of arms that have not changed; answers do not depend on it
+
+    def lacks(self, confidence: Confidence) -> str | None:
+        return None if isinstance(confidence, Mixture) else "evidence, which mixture martingales have"
+
+    def threshold(self, delta: float) -> float:
+        """ln(P / delta), for the part of delta that is not the box's."""
+        return math.log(max(self.pairs, 1)) - math.log(delta * (1.0 - self.box_share))
+
+    def decision(self, view: View) -> np.ndarray[Any, Any]:
+        return self._state(view).decision
+
+    def certified(self, view: View) -> bool:
+        return self._state(view).certain
+
+    def candidates(self, view: View) -> Bools:
+        return np.asarray(self.rival(view) != self.decision(view))
+
+    def rival(self, view: View) -> np.ndarray[Any, Any]:
+        """The decision after the exchange that is known least."""
+        state = self._state(view)
+        other = state.decision.copy()
+        if not state.certain:
+            high, low = int(state.exchanges[0][state.weakest]), int(state.exchanges[1][state.weakest])
+            more, less = (low, high) if self.sign > 0 else (high, low)
+            other[less] -= 1
+            other[more] += 1
+        return other
+
+    def undecided(self, view: View) -> Bools:
+        """The arms of the exchanges that are not certain: if all exchanges of an arm are, so is its entry."""
+        high, low, *_ = self._state(view).exchanges
+        found, unsure = np.zeros(self.problem.m, dtype=np.bool_), self._unsure(view)
+        found[high[unsure]] = found[low[unsure]] = True
+        return found
+
+    def gap(self, view: View, decision: np.ndarray[Any, Any]) -> float:
+        """From the box, or, for matroids, from what the exchanges could gain, if that is less.
+
+        Two bases differ by a one-to-one list of exchanges, so the best is better by at most the sum, over the arms to be given
+        up, of the most that each could gain; or the same over the arms to be taken in.
+        """
+        gap, which = view.gap(decision), np.flatnonzero(self._unsure(view))
+        if not isinstance(self.problem, LinearProblem) or len(which) > WEIGHED or (decision != self.decision(view)).any():
+            return gap
+        exchanges = self._state(view).exchanges
+        gains = kernels("exchanges").leads(which, *exchanges, *self._weigh(view), self.threshold(view.delta))
+        return min(gap, view.share(decision, self._sum(exchanges[0][which], exchanges[1][which], gains)))
+
+    def near(self, view: View) -> bool:
+        """As ever, but the gap is worked out only if a quick estimate of it is near."""
+        if isinstance(self.problem, LinearProblem):
+            high, low, *_ = self._state(view).exchanges
+            if view.share(self.decision(view), self._sum(high, low, self._quick(view))) > 1.5 * view.epsilon:
+                return False
+        return super().near(view)
+
+    def _sum(self, high: Ints, low: Ints, gains: Floats) -> float:
+        sums = []
+        for arms in (high, low):
+            most = np.zeros(self.problem.m)
+            np.maximum.at(most, arms, gains)
+            sums.append(float(most.sum()))
+        return min(sums)
+
+    def _quick(self, view: View) -> Floats:
+        """About what every exchange could gain, as if all arms were normal; it guides the sampling when epsilon is positive."""
+        kinds, n, p, _, _, shift, scale, rho = self._weigh(view)
+        high, low, slope_high, slope_low = self._state(view).exchanges
+        shrunk = (n * p + 1.0) / (n + 2.0)
+        variance = np.where(kinds == NORMAL, 1.0, shrunk * (1.0 - shrunk)) * scale**2 * (n + rho) / n**2
+        need = self.threshold(view.delta) + 0.5 * (np.log1p(n / rho)[high] + np.log1p(n / rho)[low]) - 2.0 * math.log(2.0)
+        width = np.sqrt(2.0 * np.maximum(need, 0.25) * (slope_high**2 * variance[high] + slope_low**2 * variance[low]))
+        at = shift + scale * p
+        gains: Floats = np.maximum(width - slope_high * at[high] + slope_low * at[low], 0.0)
+        return gains
+
+    def _unsure(self, view: View) -> Bools:
+        exchanges = self._state(view).exchanges
+        found: Bools = kernels("exchanges").unsure(len(exchanges[0]), *exchanges, *self._weigh(view), self.threshold(view.delta))
+        return found
+
+    def attained(self, view: View) -> float:
+        """The smallest delta at which these data certify the decision."""
+        if view.epsilon > 0:
+            return super().attained(view)
+        state = self._state(view)
+        high, low, slopes_high, slopes_low = state.exchanges
+        sure = kernels("evidence").sure
+        weigh = self._weigh(view)
+        least = min(
+            (sure(int(h), int(j), a, b, *weigh) for h, j, a, b in zip(high, low, slopes_high, slopes_low, strict=True)),
+            default=math.inf,
+        )
+        return min(1.0, max(self.pairs, 1) * math.exp(-least) / (1.0 - self.box_share))
+
+    def choose(self, view: View, planned: Ints, n: int) -> list[int]:
+        state, confidence, room = self._state(view), self._mixture(view), kernels("exchanges")
+        kinds, _, p, *rest = self._weigh(view)
+        counts, scores, stale = planned.copy(), state.scores.copy(), np.zeros(self.problem.m, dtype=np.bool_)
+        chosen: list[int] = []
+        e = state.weakest
+        gains = self._quick(view) if view.epsilon > 0 and isinstance(self.problem, LinearProblem) else None
+        if gains is not None and self._ahead(view, e) > view.epsilon:
+            gains = None  # the weakest exchange seems far enough from a tie to be settled
+        for _ in range(n):
+            seen = np.where(confidence.paired, counts // 2, counts).astype(np.float64)
+            if gains is not None:  # what could be gained most is narrowed first
+                e = int(gains.argmax())
+                gains[e] *= 1.0 - 0.25 / min(counts[state.exchanges[0][e]], counts[state.exchanges[1][e]])
+            elif chosen:  # a planned sample weighs as if it agreed with those before
+                stale[:] = False
+                stale[chosen[-1]] = True
+                e = room.look(len(scores), *state.exchanges, stale, scores, kinds, seen, p, *rest, self.threshold(view.delta))[0]
+            arm = int(room.behind(counts))
+            if arm < 0:
+                arm = int(room.richer(e, *state.exchanges, kinds, seen, p, *rest, counts))
+            chosen.append(arm)
+            counts[arm] += 1
+        return chosen
+
+    def _ahead(self, view: View, e: int) -> float:
+        """How much better the decision looks than after an exchange."""
+        high, low, slope_high, slope_low = self._state(view).exchanges
+        return float(slope_high[e] * view.estimates[high[e]] - slope_low[e] * view.estimates[low[e]])
+
+    def further(self, view: View, planned: Ints, n: int) -> list[int]:
+        return self.choose(view, planned, n)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _mixture(self, view: View) -> Mixture:
+        assert isinstance(view.confidence, Mixture)
+        return view.confidence
+
+    def _weigh(self, view: View) -> tuple[Any, ...]:
+        confidence = self._mixture(view)
+        n, p = confidence.units(view.record)
+        problem = self.problem
+        return confidence.kinds, n, p, problem.low, problem.high, confidence.shift, confidence.scale, confidence.rho
+
+    def _state(self, view: View) -> _State:
+        found = view.__dict__.get("joint")
+        if found is None:
+            found = view.__dict__["joint"] = self._look(view)
+        return found
+
+    def _look(self, view: View) -> _State:
+        problem, kernel, room = self.problem, self.kernel, kernels("exchanges")
+        decision = problem._solve(np.clip(view.estimates, problem.low, problem.high))
+        weigh, threshold = self._weigh(view), self.threshold(view.delta)
+        last = self._last
+        if last is not None and last.threshold == threshold and (last.decision == decision).all():
+            exchanges, scores = last.exchanges, last.scores.copy()
+            stale = (last.n != weigh[1]) | (last.p != weigh[2])
+        else:
+            listed = (
+                np.empty(self.pairs, dtype=np.int64), np.empty(self.pairs, dtype=np.int64),
+                np.empty(self.pairs), np.empty(self.pairs),
+            )  # fmt: skip
+            count = room.exchanges(kernel.kind, kernel.ints, kernel.floats, decision, *listed)
+            exchanges = (listed[0][:count], listed[1][:count], listed[2][:count], listed[3][:count])
+            scores, stale = np.empty(count), np.ones(problem.m, dtype=np.bool_)
+        weakest, certain = room.look(len(scores), *exchanges, stale, scores, *weigh, threshold)
+        self._last = _State(decision, exchanges, scores, weigh[1], weigh[2], threshold, int(weakest), bool(certain))
+        return self._last
+
+
+class _State(NamedTuple):
+    decision: np.ndarray[Any, Any]
+    exchanges: tuple[Ints, Ints, Floats, Floats]
+    scores: Floats
+    n: Floats
+    p: Floats
+    threshold: float
+    weakest: int
+    certain: bool

@@ -1,0 +1,103 @@
+"""Nearly optimal decisions: make the certified gap small, and say how small it is."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+
+from ..arms import Bools, Floats, Ints
+from ..problems.base import Problem
+from .base import Policy, View
+from .coci import COCI
+
+
+class PAC(Policy):
+    """Decides for the smallest certified gap, and samples where one more observation narrows it most.
+
+    On the box, a decision y is within G(y) of the best, whatever the truth there. phi(estimates) need not have the smallest G:
+    it forgets that some arms are known worse than others. So phi is also taken at the middle of the box, and at the middle of
+    the square roots, which suits variances; the one with the smallest gap is the decision (a cheap minimax regret). That the data
+    choose among them costs nothing, because the box holds for all decisions at once.
+
+    Between the decision and its strongest rival the reward is uncertain by sum_i |a_i(rival) - a_i(decision)| (U_i - L_i), a_i(y)
+    being the slope of the reward in theta_i. An interval shrinks by about 1 / (2 T_i) of its width with one more observation, so
+    the arm with the largest |a_i(rival) - a_i(decision)| (U_i - L_i) / T_i is sampled.
+
+    It stops when the gap is at most epsilon (the explorer's test), or when phi is constant on the box.
+    """
+
+    name = "pac"
+    own = "auto"
+    rule = "gap"
+
+    @classmethod
+    def needs(cls, problem: Problem) -> str | None:
+        if not problem.affine:
+            return "a reward that is affine in theta"
+        return None if problem.rivals else "an oracle of tables (table=True), which can name the strongest rival"
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.exact = COCI(problem)
+
+    def certified(self, view: View) -> bool:
+        return self.exact.certified(view)
+
+    def decision(self, view: View) -> np.ndarray[Any, Any]:
+        return self._best(view)[0]
+
+    def rival(self, view: View) -> np.ndarray[Any, Any]:
+        return self._best(view)[1]
+
+    def gap(self, view: View, decision: np.ndarray[Any, Any]) -> float:
+        mine, _, gap = self._best(view)
+        return gap if (decision == mine).all() else view.gap(decision)
+
+    def candidates(self, view: View) -> Bools:
+        return self._stakes(view) > 0
+
+    def choose(self, view: View, planned: Ints, n: int) -> list[int]:
+        stakes = self._stakes(view)
+        # With one more observation of an arm its width falls as T^-1/2, so what the next one adds falls as T^-3/2.
+        heap = [(-s / c, i, int(c)) for i, (s, c) in enumerate(zip(stakes.tolist(), planned.tolist(), strict=True)) if s > 0]
+        heapq.heapify(heap)
+        chosen = []
+        for _ in range(n):
+            worth, i, c = heap[0]
+            chosen.append(i)
+            heapq.heapreplace(heap, (worth * (c / (c + 1)) ** 1.5, i, c + 1))
+        return chosen
+
+    def _stakes(self, view: View) -> Floats:
+        decision, rival, _ = self._best(view)
+        lower, upper = view.box
+        stakes: Floats = np.abs(self.problem.slopes(rival) - self.problem.slopes(decision)) * (upper - lower)
+        if not (stakes > 0).any():  # a rival that ties with the decision, or an upper bound without one
+            stakes = np.where(view.undecided, upper - lower, 0.0)
+        return stakes if (stakes > 0).any() else np.ones(self.problem.m)
+
+    def _best(self, view: View) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], float]:
+        """The decision, its rival and its gap."""
+        found = view.__dict__.get("pac")
+        if found is None:
+            found = view.__dict__["pac"] = min((self._weigh(view, y) for y in self._options(view)), key=lambda option: option[2])
+        return found
+
+    def _options(self, view: View) -> list[np.ndarray[Any, Any]]:
+        lower, upper = view.box
+        options = [view.decision]
+        thetas = [(lower + upper) / 2]
+        if (self.problem.low >= 0).all():
+            thetas.append(((np.sqrt(lower) + np.sqrt(upper)) / 2) ** 2)
+        for theta in thetas:
+            y = self.problem._solve(np.clip(theta, lower, upper))
+            if not any((y == other).all() for other in options):
+                options.append(y)
+        return options
+
+    def _weigh(self, view: View, decision: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], float]:
+        weigh = self.problem._relative_rival if view.relative else self.problem._rival
+        rival, gap = weigh(*view.box, np.asarray(decision, dtype=np.float64))
+        return decision, rival, max(0.0, gap)
