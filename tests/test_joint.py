@@ -110,10 +110,12 @@ def test_the_search_over_slopes_is_sound(name: str, data: st.DataObject) -> None
     # The gap bounds what any decision gains at any parameters that the joint bound allows.
     gains = [0.0]
     for y in decisions_of(problem):
-        c = np.array(y) - state.decision
-        of = np.ones(problem.m, bool) if policy.whole else c != 0
-        B = -math.log(0.2 * 0.9) + policy.a + (policy.b + 0.5 * np.log1p(counts / rho))[of].sum()
-        gains.append(sign * (c @ means) + math.sqrt(2 * B * (c**2 * 0.25 * (counts + rho) / counts**2).sum()) if c.any() else 0.0)
+        gain = 0.0
+        for c in parts(problem, state.decision, np.array(y)) if policy.parts > 1 else [np.array(y) - state.decision]:
+            of = np.ones(problem.m, bool) if policy.whole else c != 0
+            B = -math.log(0.2 * 0.9) + policy.a + (policy.b + 0.5 * np.log1p(counts / rho))[of].sum()
+            gain += sign * (c @ means) + math.sqrt(2 * B * (c**2 * 0.25 * (counts + rho) / counts**2).sum()) if c.any() else 0.0
+        gains.append(gain)
     box_gap = view.gap(state.decision)
     assert policy.gap(view, state.decision) >= min(max(gains), box_gap) - 1e-9 or state.rival is None
 
@@ -123,28 +125,30 @@ def test_the_search_over_slopes_is_sound(name: str, data: st.DataObject) -> None
 def test_the_union_over_alternatives_costs_no_more_than_is_paid(name: str, data: st.DataObject) -> None:
     problem = data.draw(CASES[name])
     assume(problem.linear)
-    a, b = problem.alternatives()
+    a, b, most = problem.alternatives()
     every = [np.array(y) for y in decisions_of(problem)]
     for truth in every[:4]:
         total = 0.0
         for y in every:
             moved = int((y != truth).sum())
-            if moved and (type(problem) is not sp.Matching or not problem.perfect or single(problem, truth, y)):
+            count = len(parts(problem, truth, y)) if most > 1 else 1
+            assert count <= most
+            if moved and count == 1:
                 total += math.exp(-a - b * moved)
         assert total <= 1.0 + 1e-12
 
 
-def single(problem: sp.Matching, one: np.ndarray, other: np.ndarray) -> bool:
-    """The two matchings differ in one cycle or path."""
-    edges = [problem.edges[e] for e in np.flatnonzero(one != other)]
-    groups: list[set[object]] = []
-    for u, v in edges:
-        mine = {("left", u), ("right", v)}
-        for group in [g for g in groups if g & mine]:
-            mine |= group
+def parts(problem: sp.Matching, one: np.ndarray, other: np.ndarray) -> list[np.ndarray]:
+    """The difference of two matchings, cycle by cycle and path by path."""
+    groups: list[tuple[set[object], list[int]]] = []
+    for e in np.flatnonzero(one != other).tolist():
+        u, v = problem.edges[e]
+        nodes, edges = {("left", u), ("right", v)}, [e]
+        for group in [g for g in groups if g[0] & nodes]:
+            nodes, edges = nodes | group[0], edges + group[1]
             groups.remove(group)
-        groups.append(mine)
-    return len(groups) == 1
+        groups.append((nodes, edges))
+    return [np.where(np.isin(np.arange(problem.m), edges), other - one, 0) for _, edges in groups]
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 4), extra=st.integers(0, 2))
@@ -156,7 +160,7 @@ def test_a_matching_is_optimal_if_no_single_cycle_or_path_helps(seed: int, n: in
     best = problem.solve(theta)
     for y in every:
         if (y != best).any():
-            assert any(single(problem, y, z) and theta @ z > theta @ y for z in every if (z != y).any())
+            assert any(len(parts(problem, y, z)) == 1 and theta @ z > theta @ y for z in every)
 
 
 # -- the default and its guarantee -----------------------------------------------------------------------------------------
@@ -378,6 +382,11 @@ def test_a_fixed_budget_is_spent() -> None:
     assert late.certified
     assert late.samples == 2000
     assert late.certificate.attained < early.certificate.attained / 1000
+    explorer = sp.Explorer(problem, budget=2000, spend=True)
+    for i, values in enumerate(([1] * 90, [1] * 90, [0] * 90, [0] * 90)):
+        explorer.tell(i, values)
+    assert not explorer.done
+    assert "this decision is the best. The budget is not spent yet." in str(explorer.certificate())
     for settings in ({"spend": True}, {"spend": 1, "budget": 5}):
         with pytest.raises(SettingError, match="spend"):
             sp.Explorer(problem, **settings)

@@ -118,6 +118,8 @@ class Certificate:
         if self.certified:
             return f"Certified {after}: {sure} this decision is the best."
         left = int(self.undecided.sum())
+        if left == 0:
+            return f"So far, {after}: {sure} this decision is the best. The budget is not spent yet."
         arms = "1 arm" if left == 1 else f"{left} arms"
         if math.isfinite(self.gap):
             worst = f"{100 * self.gap:.3g} % of the best" if self.relative else f"{self.gap:.3g} of the best"

@@ -59,9 +59,9 @@ class JointLinear(Policy):
         self.sign = -1.0 if getattr(problem, "sense", "max") == "min" else 1.0
         self.half = problem.scales / 2.0  # R
         if self.listed is None:
-            self.a, self.b, self.whole = union(problem)
+            self.a, self.b, self.parts, self.whole = union(problem)
         else:
-            self.a, self.b, self.whole = math.log(max(len(self.listed) - 1, 1)), 0.0, False
+            self.a, self.b, self.parts, self.whole = math.log(max(len(self.listed) - 1, 1)), 0.0, 1, False
 
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         return self._state(view).decision
@@ -101,12 +101,15 @@ class JointLinear(Policy):
         return min(gap, view.share(decision, gain))
 
     def _gain(self, test: _Test) -> float:
-        """The linear bound holds for every slope; the best one suits the decision that it finds."""
+        """The linear bound holds for every slope; the best one suits the decision that it finds.
+
+        A decision that differs by several alternatives pays for each of them.
+        """
         slope, found = test.slope(np.ones(self.problem.m)), math.inf
         for _ in range(TRIES):
             weights = test.weights(slope)
             other = self._best(weights)
-            found = min(found, float((weights * (other - test.decision)).sum()) + slope * test.base)
+            found = min(found, float((weights * (other - test.decision)).sum()) + slope * test.base * self.parts)
             moved = other != test.decision
             if not moved.any():
                 break
@@ -222,13 +225,13 @@ class _State(NamedTuple):
     test: _Test
 
 
-def union(problem: Problem) -> tuple[float, float, bool]:
-    """a and b of the union over alternatives, or the product over all arms, which needs none (True): what is cheaper by far.
+def union(problem: Problem) -> tuple[float, float, int, bool]:
+    """a, b and k of the union over alternatives, or the product over all arms, which needs none (True): what is cheaper.
 
     Chosen before any data: at the count that mixtures are tuned for, an arm costs about 1.
     """
-    a, b = problem.alternatives()
+    a, b, parts = problem.alternatives()
     size = 2.0 * float(problem._solve(np.full(problem.m, -1.0 if getattr(problem, "sense", "max") == "min" else 1.0)).sum())
     if a + (b + 1.0) * min(size, problem.m) >= problem.m:
-        return 0.0, 0.0, True
-    return a, b, False
+        return 0.0, 0.0, 1, True
+    return a, b, parts, False

@@ -130,13 +130,14 @@ class Problem(ABC):
     @abstractmethod
     def _undecided(self, lower: Floats, upper: Floats) -> Bools: ...
 
-    def alternatives(self) -> tuple[float, float]:
-        """a and b with sum over the alternatives to any one decision of exp(-a - b |S|) <= 1, S being the arms that differ.
+    def alternatives(self) -> tuple[float, float, int]:
+        """a, b and k with sum over the alternatives to any one decision of exp(-a - b |S|) <= 1, S being the arms that differ.
 
-        An alternative is a decision, or enough of them that a decision is optimal if no such one is better. There are at most
-        m^s / s! sets of s arms, so a = 1 and b = ln m always do.
+        An alternative is a decision, or enough of them that a decision is optimal if no such one is better; any two decisions
+        differ by at most k of them, with no arm in common. There are at most m^s / s! sets of s arms, so a = 1, b = ln m and
+        k = 1 always do.
         """
-        return 1.0, float(np.log(self.m))
+        return 1.0, float(np.log(self.m)), 1
 
     def constraints(self) -> Constraints | None:
         """The class as an integer program with reward (plus or minus) theta . y, if it can be written as one."""

@@ -78,16 +78,18 @@ class Matching(OracleProblem):
                 "with perfect=False."
             )
 
-    def alternatives(self) -> tuple[float, float]:
+    def alternatives(self) -> tuple[float, float, int]:
         """Single cycles and paths, which alternate between two matchings: if no such change helps, the matching is optimal.
 
         With n rows and c columns a perfect matching has at most n^l cycles and (c - n) n^l paths through l rows, each of
-        2 l edges; with b = ln(2 n) / 2 the sum over l of (1 + c - n) n^l exp(-2 b l) is at most 1 + c - n.
+        2 l edges; with b = ln(2 n) / 2 the sum over l of (1 + c - n) n^l exp(-2 b l) is at most 1 + c - n. A cycle takes two rows
+        or more, a path one.
         """
         rows, columns = self._shape
         if not self.perfect or self._parallel:
             return super().alternatives()
-        return float(np.log(1 + columns - rows)), float(np.log(2 * rows)) / 2
+        parts = rows // 2 if rows == columns else rows
+        return float(np.log(1 + columns - rows)), float(np.log(2 * rows)) / 2, max(parts, 1)
 
     def contains(self, decision: Floats) -> bool:
         rows, columns = np.bincount(self._row, weights=decision), np.bincount(self._column, weights=decision)
