@@ -122,7 +122,6 @@ INSTANCES = [
         None,
         None,
         batch=8,
-        plain=True,
     ),
 ]
 
@@ -150,12 +149,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the table into this Markdown file")
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--only", default="", help="instances whose name contains this")
+    parser.add_argument("--only", default="", help="instances whose name matches this")
     options = parser.parse_args()
     jobs = [
         (i, how)
         for i, instance in enumerate(INSTANCES)
-        if options.only in instance.name
+        if re.search(options.only, instance.name)
         for how in ("auto", *(("paper",) if instance.paper is None else ()), *(("plain",) if instance.plain else ()))
     ]
     parts = [range(a, min(a + 5, options.runs)) for a in range(0, options.runs, 5)]

@@ -418,3 +418,47 @@ def test_every_pair_of_arms_at_every_grid_point_is_weighed_safely() -> None:
         rough = exact.rough(0, 1, 1.0, 1.0, *args)
         if sure >= threshold:
             assert rough >= quick.need(n, 0, 1, 76.0, threshold) - quick.SLACK
+
+
+def least(problem: sp.Problem, explorer: sp.Explorer, points: int) -> float:
+    """The evidence of the only exchange of two arms, over very many levels: dense around both arms' own."""
+    weigh = explorer.policy._weigh(explorer.view)
+    high, low, a, b = (x[0] for x in explorer.policy._state(explorer.view).exchanges)
+    centres, widths = explorer.view.estimates, np.logspace(-12, 1, points)
+    levels = np.unique([c + side * widths for c in centres for side in (-1, 0, 1)])
+    levels = levels[(levels >= max(problem.low)) & (levels <= min(problem.high))]
+    at = kernels("evidence").sure_at
+    kinds, n, p, _, _, shift, scale, rho = weigh
+    return min(at(g, high, low, a, b, kinds, n, p, shift, scale, rho, 0.0) for g in levels)
+
+
+@pytest.mark.parametrize("ones", [6, 8, 12])
+@pytest.mark.parametrize("precision", [1e-6, 1e-4, 1e-2, 1.0])
+def test_an_arm_that_is_known_very_well_makes_a_narrow_valley(ones: int, precision: float) -> None:
+    """The least evidence must be found there; a search that misses it certifies far too soon."""
+    arms = [sp.Arm("tight", kind="subgaussian", scale=precision), sp.Arm("wide", kind="bernoulli")]
+    explorer = sp.Explorer(sp.BestArm(arms), 0.05)
+    explorer.tell("tight", [0.5772] * 30)
+    explorer.tell("wide", [1] * ones + [0] * (30 - ones))
+    found = -math.log(explorer.attained() * 0.9) if explorer.attained() < 1 else 0.0
+    assert found <= max(least(explorer.problem, explorer, 2000), 0.0) + 0.02
+    assert not explorer.certified
+
+
+def test_half_a_pair_is_completed_first() -> None:
+    """Whether to complete a pair must not depend on its first value, so nothing is certain until it is complete."""
+    problem, world = sp.SampleAllocation([1, 1], 4), sp.Bernoulli([0.5, 0.02])
+    explorer = sp.Explorer(problem, 0.2)
+    drive(explorer, world, seed=1)
+    assert explorer.certified
+    assert not (explorer.counts % 2).any()
+    again = sp.Explorer(problem, 0.2)
+    rng = np.random.default_rng(0)
+    for i, p in enumerate([0.5, 0.02]):
+        again.tell(i, (rng.random(20_001) < p).astype(float))
+    assert not again.certified
+    assert again.attained() == 1.0
+    assert again.ask(3)[:2] == [0, 1]
+    again.tell(0, 1.0)
+    again.tell(1, 0.0)
+    assert again.certified

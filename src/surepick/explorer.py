@@ -80,6 +80,8 @@ class Explorer:
             raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {problem!r}.")
         self.problem = problem
         self.delta = _number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
+        if self.delta < 1e-300:
+            raise SettingError(f"delta = {self.delta:g} is below 1e-300, the smallest that is supported.")
         self.epsilon = _number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
         if not isinstance(relative, (bool, np.bool_)):
             raise SettingError(f"relative must be True or False, not {relative!r}.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+from typing import Self
 
 import numpy as np
 
@@ -46,8 +48,17 @@ class EmpiricalBernstein(Confidence):
         self.level = math.log(2.0 * problem.m) - math.log(delta)
         self.rho = TUNED / (2.0 * self.level + math.log1p(2.0 * self.level))
         self.norm = self.rho * math.log(self.rho) - math.lgamma(self.rho) - math.log(gammainc(self.rho, self.rho))
-        self._seen = np.full(problem.m, np.nan)  # the V that the reaches below were worked out for
-        self._reach = np.empty(problem.m)
+        self._forget()
+
+    def at(self, delta: float) -> Self:
+        other = copy.copy(self)
+        other.delta, other.level = delta, math.log(2.0 * self.problem.m) - math.log(delta)
+        other._forget()
+        return other
+
+    def _forget(self) -> None:
+        self._seen = np.full(self.problem.m, np.nan)  # the V that the reaches below were worked out for
+        self._reach = np.empty(self.problem.m)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         assert isinstance(record, Moments)

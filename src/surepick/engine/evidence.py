@@ -23,7 +23,7 @@ ABOVE, BELOW, BOTH = 1, -1, 0
 LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where priors degenerate
 HEDGE = 0.01  # the part of one-sided mixtures that is two-sided, so that evidence against far parameters is never very negative
 GOLDEN = 0.6180339887498949
-GRID = 12
+GRID = 8
 
 
 @njit(cache=True)
@@ -258,43 +258,56 @@ def rough(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho):
 
 
 @njit(cache=True)
-def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more=0.0):
+def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more=0.0, enough=-np.inf):
     """The evidence for slope_h theta_h + more >= slope_j theta_j: the least over all parameters for which it is false.
 
     Evidence that theta_h is above u falls with u and evidence that theta_j is below u rises with it, so the least is on the
-    boundary, a search over one level g. First on a grid, then by golden section around the grid's best.
+    boundary, a search over one level g: on a grid that has both levels seen, then by golden section around the grid's best, to
+    the end, because an arm that is known very well makes a very narrow valley. Once below ``enough`` the search may end.
     """
     start = max(slope_h * low[h] + more, slope_j * low[j])
     end = min(slope_h * high[h] + more, slope_j * high[j])
     if start > end:
-        return np.inf if slope_j * high[j] <= slope_h * low[h] + more else 0.0
+        return np.inf if slope_j * high[j] <= slope_h * low[h] + more else -np.inf
     at_h, at_j = seen(h, slope_h, kinds, p, shift, scale) + more, seen(j, slope_j, kinds, p, shift, scale)
     if at_h <= at_j:
         return 0.0
     # Beyond what is seen of either arm one term grows fast and the other falls little below 0.
     spread = at_h - at_j
-    a, b = min(max(at_j - spread, start), end), min(max(at_h + spread, start), end)
-    best, where, low_end, width = np.inf, 0, a, (b - a) / GRID
-    x1, x2, f1, f2 = a, b, 0.0, 0.0
-    for step in range(GRID + 21):
-        golden = step - GRID - 1
+    grid = np.empty(GRID + 5)
+    for s in range(GRID + 5):  # two steps on either side of the levels seen, GRID between them
+        if s < 2:
+            g = at_j - 0.5 * spread * (2 - s)
+        elif s < GRID + 3:
+            g = at_j + spread * ((s - 2) / GRID)
+        else:
+            g = at_h + 0.5 * spread * (s - GRID - 2)
+        grid[s] = min(max(g, start), end)
+    best, where = np.inf, 0
+    a, b, x1, x2, f1, f2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for step in range(GRID + 5 + 80):
+        golden = step - GRID - 5
         if golden == 0:
-            a, b = low_end + width * max(where - 1, 0), low_end + width * min(where + 1, GRID)
+            a, b = grid[max(where - 1, 0)], grid[min(where + 1, GRID + 4)]
             x1, x2 = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
         first = golden == 0 or (golden > 1 and f1 < f2)
         if golden > 1:
+            if b - a <= 1e-14 * max(abs(a), abs(b)):
+                break
             if first:
                 b, x2, f2 = x2, x1, f1
                 x1 = b - GOLDEN * (b - a)
             else:
                 a, x1, f1 = x1, x2, f2
                 x2 = a + GOLDEN * (b - a)
-        g = low_end + width * step if golden < 0 else (x1 if first else x2)
+        g = grid[step] if golden < 0 else (x1 if first else x2)
         f = sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
-        if f < best:
+        if not f >= best:  # also if it is not a number
             best = f
             if golden < 0:
                 where = step
+            if not best >= enough:
+                break
         if golden >= 0 and first:
             f1 = f
         elif golden >= 0:
@@ -308,14 +321,14 @@ def lead(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, thre
     most = slope_j * high[j] - slope_h * low[h]
     if not most < np.inf:
         most = 1.0
-        while sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, most) < threshold:
+        while sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, most, threshold) < threshold:
             most *= 4.0
             if most > 1e300:
                 return np.inf
     least = 0.0
     while most - least > 1e-3 * most:
         middle = 0.5 * (least + most)
-        if sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, middle) < threshold:
+        if sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, middle, threshold) < threshold:
             least = middle
         else:
             most = middle

@@ -105,7 +105,9 @@ def blocking(count, first, high, low, slope_high, slope_low, kinds, n, p, bottom
         at = first if e < 0 else e
         if e == first:
             continue
-        if sure(high[at], low[at], slope_high[at], slope_low[at], kinds, n, p, bottom, top, shift, scale, rho) < threshold:
+        h, j = high[at], low[at]
+        exact = sure(h, j, slope_high[at], slope_low[at], kinds, n, p, bottom, top, shift, scale, rho, 0.0, threshold)
+        if not exact >= threshold:
             return at
     return -1
 
@@ -147,6 +149,19 @@ def look(count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bo
 
 
 @njit(cache=True)
+def halved(counts, paired):
+    """An arm whose last observation waits for its partner; -1 if there is none.
+
+    Evidence from pairs is a martingale of whole pairs. To choose by half a pair whether to complete it would break the product
+    of two arms, so a pair is completed before anything else, and nothing is certain until then.
+    """
+    for i in range(len(counts)):
+        if paired[i] and counts[i] % 2 == 1:
+            return i
+    return -1
+
+
+@njit(cache=True)
 def behind(counts):
     """An arm with far fewer observations than the others, as in track-and-stop: below sqrt(t) - m / 2; -1 if there is none.
 
@@ -168,8 +183,8 @@ def unsure(count, high, low, slope_high, slope_low, kinds, n, p, bottom, top, sh
         h, j = high[e], low[e]
         near = need(n, h, j, rho, threshold) - SLACK
         if rough(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho) >= near:
-            exact = sure(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho)
-            found[e] = exact < threshold
+            exact = sure(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho, 0.0, threshold)
+            found[e] = not exact >= threshold
     return found
 
 

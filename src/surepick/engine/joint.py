@@ -11,7 +11,7 @@ from numba import njit
 
 from .allocation import improve
 from .evidence import NORMAL
-from .exchanges import behind, exchanges, look, richer, room
+from .exchanges import behind, exchanges, halved, look, richer, room
 from .loop import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
 from .record import observe
 from .rivals import best
@@ -69,11 +69,13 @@ def run(
             count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold
         )
         stale[:] = False
-        if certain:
+        arm = halved(counts, paired)
+        if certain and arm < 0:
             return DECIDED, -1
         if t >= budget:
             return SPENT, -1
-        arm = behind(counts)
+        if arm < 0:
+            arm = behind(counts)
         if arm < 0:
             arm = richer(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, counts)
         if used[arm] >= filled[arm]:

@@ -37,6 +37,9 @@ class Joint(Policy):
     the one whose next observation adds more. With an epsilon, matroids are certified also when the exchanges together could gain
     no more than epsilon, and an exchange that looks like a tie gives way to the one that could gain most.
 
+    Variances of arms that are not declared Bernoulli are weighed by pairs of observations; a pair that has begun is completed
+    before anything else.
+
     A tenth of delta goes to the box, which is reported, and bounds the gap before it stops where the exchanges do not.
     """
 
@@ -70,7 +73,7 @@ class Joint(Policy):
         return math.log(max(self.pairs, 1)) - math.log(delta * (1.0 - self.box_share))
 
     def decision(self, view: View) -> np.ndarray[Any, Any]:
-        return self._state(view).decision
+        return self._state(view).decision.copy()
 
     def certified(self, view: View) -> bool:
         return self._state(view).certain
@@ -91,7 +94,10 @@ class Joint(Policy):
 
     def undecided(self, view: View) -> Bools:
         """The arms of the exchanges that are not certain: if all exchanges of an arm are, so is its entry."""
-        high, low, *_ = self._state(view).exchanges
+        state = self._state(view)
+        if not state.whole:
+            return view.undecided
+        high, low, *_ = state.exchanges
         found, unsure = np.zeros(self.problem.m, dtype=np.bool_), self._unsure(view)
         found[high[unsure]] = found[low[unsure]] = True
         return found
@@ -103,7 +109,10 @@ class Joint(Policy):
         up, of the most that each could gain; or the same over the arms to be taken in.
         """
         gap, which = view.gap(decision), np.flatnonzero(self._unsure(view))
-        if not isinstance(self.problem, LinearProblem) or len(which) > WEIGHED or (decision != self.decision(view)).any():
+        state = self._state(view)
+        if not isinstance(self.problem, LinearProblem) or len(which) > WEIGHED or (decision != state.decision).any():
+            return gap
+        if not state.whole:
             return gap
         exchanges = self._state(view).exchanges
         gains = kernels("exchanges").leads(which, *exchanges, *self._weigh(view), self.threshold(view.delta))
@@ -147,6 +156,8 @@ class Joint(Policy):
         if view.epsilon > 0:
             return super().attained(view)
         state = self._state(view)
+        if not state.whole:
+            return 1.0
         high, low, slopes_high, slopes_low = state.exchanges
         sure = kernels("evidence").sure
         weigh = self._weigh(view)
@@ -174,7 +185,9 @@ class Joint(Policy):
                 stale[:] = False
                 stale[chosen[-1]] = True
                 e = room.look(len(scores), *state.exchanges, stale, scores, kinds, seen, p, *rest, self.threshold(view.delta))[0]
-            arm = int(room.behind(counts))
+            arm = int(room.halved(counts, confidence.paired))
+            if arm < 0:
+                arm = int(room.behind(counts))
             if arm < 0:
                 arm = int(room.richer(e, *state.exchanges, kinds, seen, p, *rest, counts))
             chosen.append(arm)
@@ -224,7 +237,8 @@ class Joint(Policy):
             exchanges = (listed[0][:count], listed[1][:count], listed[2][:count], listed[3][:count])
             scores, stale = np.empty(count), np.ones(problem.m, dtype=np.bool_)
         weakest, certain = room.look(len(scores), *exchanges, stale, scores, *weigh, threshold)
-        self._last = _State(decision, exchanges, scores, weigh[1], weigh[2], threshold, int(weakest), bool(certain))
+        whole = int(room.halved(view.counts, self._mixture(view).paired)) < 0
+        self._last = _State(decision, exchanges, scores, weigh[1], weigh[2], threshold, int(weakest), bool(certain), whole)
         return self._last
 
 
@@ -236,4 +250,9 @@ class _State(NamedTuple):
     p: Floats
     threshold: float
     weakest: int
-    certain: bool
+    settled: bool
+    whole: bool  # no pair waits for its second observation
+
+    @property
+    def certain(self) -> bool:
+        return self.settled and self.whole

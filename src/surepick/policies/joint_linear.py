@@ -154,7 +154,7 @@ class JointLinear(Policy):
         """A decision with another entry for arm i that may be better; None if there is none."""
         for _ in range(TRIES):
             weights = test.weights(slope)
-            force = 1.0 + 2.0 * float(np.abs(weights).sum())
+            force = 4.0 * float(np.abs(weights).sum()) or 1.0
             weights[i] += -force if test.decision[i] else force
             other = self._best(weights)
             if other[i] == test.decision[i] or test.certain(other, slope):  # there is none, or all are worse

@@ -81,15 +81,14 @@ class Matching(OracleProblem):
     def alternatives(self) -> tuple[float, float, int]:
         """Single cycles and paths, which alternate between two matchings: if no such change helps, the matching is optimal.
 
-        With n rows and c columns a perfect matching has at most n^l cycles and (c - n) n^l paths through l rows, each of
-        2 l edges; with b = ln(2 n) / 2 the sum over l of (1 + c - n) n^l exp(-2 b l) is at most 1 + c - n. A cycle takes two rows
-        or more, a path one.
+        With n rows and c columns a perfect matching has at most n^l cycles and (c - n) n^l paths through l rows, each of 2 l
+        edges; with b = ln(2 n) / 2 the sum over l of (1 + c - n) n^l exp(-2 b l) is at most 1 + c - n. For n = c there are no
+        more than n^l matchings at all that differ in l rows, so every one is an alternative; else a path takes a row or more.
         """
         rows, columns = self._shape
         if not self.perfect or self._parallel:
             return super().alternatives()
-        parts = rows // 2 if rows == columns else rows
-        return float(np.log(1 + columns - rows)), float(np.log(2 * rows)) / 2, max(parts, 1)
+        return float(np.log(1 + columns - rows)), float(np.log(2 * rows)) / 2, 1 if rows == columns else rows
 
     def contains(self, decision: Floats) -> bool:
         rows, columns = np.bincount(self._row, weights=decision), np.bincount(self._column, weights=decision)
