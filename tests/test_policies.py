@@ -247,10 +247,13 @@ def errors(name: str, policy: str, factor: float, batch: int, budget: int | None
     return wrong
 
 
+SLOW = ("ts-explore", "joint-linear", "pac")
+
+
 def both() -> list[object]:
-    """Every policy on every hard instance that it can do; TS-Explore takes minutes."""
+    """Every policy on every hard instance that it can do; TS-Explore takes minutes, and two more have tests of their own."""
     pairs = [(name, policy) for name in HARD for policy in POLICIES if name in ABLE[policy]]
-    return [pytest.param(*pair, marks=[pytest.mark.slow] if pair[1] == "ts-explore" else []) for pair in pairs]
+    return [pytest.param(*pair, marks=[pytest.mark.slow] if pair[1] in SLOW else []) for pair in pairs]
 
 
 @pytest.mark.parametrize(("name", "policy"), both())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import abstractmethod
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -65,9 +66,9 @@ class Mixture(Confidence):
         other._forget()
         return other
 
+    @abstractmethod
     def unit(self, arm: Arm) -> Unit:
         """How this sequence weighs an arm; raises :class:`SettingError` for one that it is not valid for."""
-        raise NotImplementedError
 
     def units(self, record: Record) -> tuple[Floats, Floats]:
         """n and p: how many observations, and their mean in units of the arm."""

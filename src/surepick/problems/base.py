@@ -110,9 +110,7 @@ class Problem(ABC):
     def rival(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[np.ndarray[Any, Any], float]:
         """The decision that could beat this one most on the box, and by how much at most (G, never negative)."""
         low, high = self.check_box(lower, upper)
-        y = self._vector(decision, "decision")
-        if not self.contains(y):
-            raise ParameterError(f"{short(decision)} is not a decision of this problem, so it has no rival.")
+        y = self._member(decision)
         rival, gap = self._rival(low, high, y)
         return rival, max(0.0, gap)
 
@@ -160,9 +158,7 @@ class Problem(ABC):
         A reward r of the decision is at least (1 - share) times the best one's; a cost at most (1 + share) times.
         """
         low, high = self.check_box(lower, upper)
-        y = self._vector(decision, "decision")
-        if not self.contains(y):
-            raise ParameterError(f"{short(decision)} is not a decision of this problem, so it has no rival.")
+        y = self._member(decision)
         rival, share = self._relative_rival(low, high, y)
         return rival, max(0.0, share)
 
@@ -209,6 +205,12 @@ class Problem(ABC):
                 f"{what} is {vector[where]} for arm {self.arms[where].name!r}; give a finite number for every arm."
             )
         return vector
+
+    def _member(self, decision: ArrayLike) -> Floats:
+        y = self._vector(decision, "decision")
+        if not self.contains(y):
+            raise ParameterError(f"{short(decision)} is not a decision of this problem, so it has no rival.")
+        return y
 
     def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
         low, high = self._vector(lower, "lower"), self._vector(upper, "upper")
