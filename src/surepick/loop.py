@@ -294,8 +294,8 @@ def _by_exchange(explorer: Explorer, source: _Source) -> Stretch:
         kernel.kind, kernel.ints, kernel.floats, policy.sign,
         confidence.kinds, confidence.shift, confidence.scale, confidence.paired, confidence.rho,
         policy.threshold(explorer.delta), problem.low, problem.high,
-        record.arrays, source.buffer, source.used, source.filled, policy.decision(explorer.view).copy(),
-        _budget(explorer), _rounds(explorer),
+        record.arrays, source.buffer, source.used, source.filled, policy.decision(explorer.view),
+        _budget(explorer), max(1000, WORK // (20 * max(policy.pairs, 1))),
     )  # fmt: skip
     run = kernels("joint").run
     return lambda: run(*given)
