@@ -7,5 +7,5 @@ from types import ModuleType
 
 
 def kernels(room: str) -> ModuleType:
-    """The compiled kernels of one room: matroids, plans, allocation, assignment, paths, intervals, loop, rivals."""
+    """The compiled kernels of one room: the name of a file in this folder."""
     return import_module(f".{room}", __name__)
