@@ -498,7 +498,6 @@ def a_record(problem: sp.Problem, n: int, p: float, spread: float) -> Moments:
     record.means[:] = low + wide * p
     record.squares[:] = wide**2 * spread * (n - 1)
     record.surprises[:] = wide**2 * spread * (n - 1)
-    record.pairs[:] = n // 2
     record.differences[:] = 2 * wide**2 * spread * (n // 2)
     record.refresh()
     return record
@@ -571,7 +570,7 @@ def test_a_parameter_is_in_the_interval_if_the_evidence_against_it_is_at_most_th
     for path, look in itertools.product(range(5), [0, 1, 4, 30, 150, 199, 300, 450, len(LOOKS) - 1]):
         record = confidence.problem.parameter.record(1)
         assert isinstance(record, Moments)
-        record.counts[0], record.pairs[0] = data.n[look], data.pairs[look]
+        record.counts[0] = data.n[look]
         for column in ("means", "squares", "surprises", "differences"):
             getattr(record, column)[0] = getattr(data, column)[path, look]
         record.refresh()

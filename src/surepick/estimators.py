@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -55,22 +55,30 @@ class Moments:
 
     def __init__(self, m: int, variance: bool) -> None:
         self.counts = np.zeros(m, dtype=np.int64)
-        self.means = np.zeros(m)
-        self.squares = np.zeros(m)  # sum of (x - mean)^2
-        self.surprises = np.zeros(m)  # sum of (x - mean of those before)^2, from the second observation on
-        self.pairs = np.zeros(m, dtype=np.int64)  # first and second observation, third and fourth, ...
-        self.differences = np.zeros(m)  # sum over the pairs of (x - x')^2
-        self.waiting = np.full(m, np.nan)  # the last observation while its partner is missing
+        self.table = np.zeros((6, m))  # in one array, because compiled loops hand it over faster
         self.variance = variance
-        self.estimates = np.full(m, np.nan)
+        self._name_rows()
+        self.waiting[:] = self.estimates[:] = np.nan
+
+    def _name_rows(self) -> None:
+        self.means: Floats = self.table[0]
+        self.squares: Floats = self.table[1]  # sum of (x - mean)^2
+        self.estimates: Floats = self.table[2]
+        self.surprises: Floats = self.table[3]  # sum of (x - mean of those before)^2, from the second observation on
+        self.differences: Floats = self.table[4]  # sum of (x - x')^2 over the pairs: first and second, third and fourth, ...
+        self.waiting: Floats = self.table[5]  # the last observation while its partner is missing
+
+    def __getstate__(self) -> tuple[Ints, Floats, bool]:
+        return self.counts, self.table, self.variance
+
+    def __setstate__(self, state: tuple[Ints, Floats, bool]) -> None:
+        self.counts, self.table, self.variance = state
+        self._name_rows()
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
-        """Everything, for compiled loops that write into it."""
-        return (
-            self.counts, self.means, self.squares, self.estimates,
-            self.surprises, self.pairs, self.differences, self.waiting, self.variance,
-        )  # fmt: skip
+    def pairs(self) -> Ints:
+        """Whole pairs of every arm."""
+        return self.counts // 2
 
     def update(self, arm: int, values: Floats) -> None:
         n = len(values)
@@ -102,7 +110,6 @@ class Moments:
         queue = values if np.isnan(self.waiting[arm]) else np.concatenate(([self.waiting[arm]], values))
         even = len(queue) // 2 * 2
         gaps = queue[0:even:2] - queue[1:even:2]
-        self.pairs[arm] += even // 2
         self.differences[arm] += float((gaps * gaps).sum())
         self.waiting[arm] = queue[-1] if len(queue) > even else np.nan
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,9 +13,10 @@ import numpy as np
 
 from .arms import Floats
 from .certificate import Certificate, Outcome
-from .confidence import Auto, Confidence, Mixture, Paper
-from .confidence.clucb import CLUCBRadius
+from .confidence import Confidence, Mixture
+from .confidence.base import Sequence
 from .engine import kernels
+from .engine.kinds import DECIDED, EMPTY, SPENT, UNSURE
 from .environments.base import Environment, stream
 from .errors import ObservationError, SettingError
 from .estimators import Moments
@@ -23,7 +24,7 @@ from .explorer import Explorer
 from .policies import CLUCB, COCI, Joint, Policy, Unified, Uniform
 from .problems.base import LinearProblem, Problem
 
-Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Sequence[float] | Floats"]
+Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
 
 CHUNK = 512  # values drawn ahead for one arm; they are the same whatever the chunk
 WORK = 2_000_000  # rounds times arms in compiled code between two looks at progress and Ctrl-C
@@ -187,14 +188,13 @@ class _Source:
 
 # -- compiled loops ---------------------------------------------------------------------------------------------------------
 
-Stretch: TypeAlias = Callable[[], tuple[int, int]]  # runs until something needs the caller: (what, arm), see engine/loop.py
+Stretch: TypeAlias = Callable[[], tuple[int, int]]  # runs until something needs the caller: (what, arm), see engine/kinds.py
 
 
 class Compiled(NamedTuple):
     """A compiled loop: what it can run, and how to get it ready for an explorer."""
 
     policies: tuple[type[Policy], ...]
-    confidences: tuple[type[Confidence], ...]
     kinds: tuple[str, ...]
     prepare: Callable[[Explorer, _Source], Stretch]
 
@@ -204,27 +204,30 @@ def _compiled_loop(explorer: Explorer) -> Compiled | None:
     # A subclass of Moments may estimate something else; a problem of the kind may still lack a kernel.
     if type(explorer.record) is not Moments or explorer.epsilon > 0 or explorer.spend or explorer.problem.kernel() is None:
         return None
+    if _sequence(explorer.confidence) is None:
+        return None
     for loop in LOOPS:
-        if (
-            type(explorer.policy) in loop.policies
-            and type(explorer.confidence) in loop.confidences
-            and explorer.problem.kind in loop.kinds
-        ):
+        if type(explorer.policy) in loop.policies and explorer.problem.kind in loop.kinds:
             return loop
     return None
 
 
+def _sequence(confidence: Confidence) -> Sequence | None:
+    """How compiled loops see the intervals. A class from elsewhere may have other intervals than the one it derives from."""
+    cls = type(confidence)
+    return confidence.kernel() if cls.__module__.startswith(f"{__package__}.confidence.") or "kernel" in vars(cls) else None
+
+
 def _run_compiled(loop: Compiled, explorer: Explorer, source: _Source, report: _Report) -> None:
-    says = kernels("loop")
     stretch = loop.prepare(explorer, source)
     while True:
         what, arm = stretch()
         explorer.forget()
-        if what in (says.DECIDED, says.SPENT):
+        if what in (DECIDED, SPENT):
             break
-        if what == says.EMPTY:
+        if what == EMPTY:
             source.refill(arm)
-        elif what == says.UNSURE:  # rounding cannot tell: one round in Python
+        elif what == UNSURE:  # rounding cannot tell: one round in Python
             arms = explorer.ask(1)
             if not arms:
                 break
@@ -242,70 +245,81 @@ def _budget(explorer: Explorer) -> int:
     return int(np.iinfo(np.int64).max) if explorer.budget is None else explorer.budget
 
 
-def _per_arm(explorer: Explorer, source: _Source) -> Stretch:
-    """Stops when no arm is undecided."""
-    problem, record, kernel = explorer.problem, explorer.record, explorer.problem.kernel()
-    assert kernel is not None
+def _given(explorer: Explorer, source: _Source) -> tuple[Any, ...]:
+    """What a loop needs of the sequence, the arms, the record and the values."""
+    sequence, problem = _sequence(explorer.confidence), explorer.problem
+    assert sequence is not None
+    return *sequence, np.array([problem.low, problem.high, problem.scales]), *_moving(explorer, source)
+
+
+def _moving(explorer: Explorer, source: _Source) -> tuple[Any, ...]:
+    """The arrays that a loop works on in place."""
+    record = explorer.record
     assert isinstance(record, Moments)
+    return record.counts, record.table, record.variance, source.buffer, source.used, source.filled
+
+
+def _by_note(explorer: Explorer, source: _Source) -> Stretch:
+    """Stops when no arm is undecided; what is known of an arm is noted together with what it rests on."""
+    kernel = explorer.problem.kernel()
+    assert kernel is not None
+    room = kernels("trees" if explorer.problem.kind == "spanning-tree" else "partitions")
+    if explorer.problem.kind == "spanning-tree" and explorer.problem.m > room.LARGEST:
+        return _by_fence(explorer, source)
+    everywhere, kept = type(explorer.policy) is Uniform, room.kept(kernel.ints, explorer.counts, explorer.problem.scales)
+    given = everywhere, *kept, kernel.ints, *_given(explorer, source), _budget(explorer), WORK // 8
+    return lambda: room.run(*given)
+
+
+def _by_fence(explorer: Explorer, source: _Source) -> Stretch:
+    """Stops when no arm is undecided; for every class with a kernel that finds undecided arms."""
+    problem, kernel = explorer.problem, explorer.problem.kernel()
+    assert kernel is not None
+    none = np.zeros(0, dtype=np.int64)
     # The allocation kernel starts from a nearby solution; any other kernel ignores these.
-    nearby = [
-        problem._solve(end) if problem.kind == "sample-allocation" else np.zeros(0, dtype=np.int64) for end in explorer.box()
-    ]
-    given: tuple[Any, ...] = (
-        kernel.kind, kernel.ints, kernel.floats, type(explorer.policy) is Uniform,
-        problem.parameter.minimum, explorer.delta, problem.low, problem.high, problem.scales,
-        record.arrays, source.buffer, source.used, source.filled,
-        *nearby, _budget(explorer), _rounds(explorer),
-    )  # fmt: skip
+    near = [problem._solve(end) if problem.kind == "sample-allocation" else none for end in explorer.box()]
+    warm = np.array([near, near, near])
+    everywhere = type(explorer.policy) is Uniform
+    given = (*kernel, everywhere, *_given(explorer, source), warm, np.array([1 / 64]), _budget(explorer), _rounds(explorer))
     run = kernels("loop").run
     return lambda: run(*given)
 
 
 def _by_rival(explorer: Explorer, source: _Source) -> Stretch:
     """Stops when the strongest rival of the decision is no better, or no other."""
-    problem, record, kernel = explorer.problem, explorer.record, explorer.problem.kernel()
+    problem, kernel = explorer.problem, explorer.problem.kernel()
     assert kernel is not None
     assert isinstance(problem, LinearProblem)
-    assert isinstance(record, Moments)
-    # The logarithm in the radius is first + 3 ln t - second - third, with the rounding of the Python class.
-    if type(explorer.confidence) is CLUCBRadius:
-        logs = math.log(4.0) + math.log(problem.m), 0.0, math.log(explorer.delta)
-    else:
-        logs = math.log(4.0), math.log(problem.parameter.minimum), math.log(explorer.delta)
     policy = type(explorer.policy)
-    given: tuple[Any, ...] = (
-        kernel.kind, kernel.ints, problem.sign, policy is CLUCB, policy is Uniform,
-        *logs, problem.low, problem.high, problem.scales,
-        record.arrays, source.buffer, source.used, source.filled,
-        _budget(explorer), _rounds(explorer),
-    )  # fmt: skip
+    how = kernel.kind, kernel.ints, problem.sign, policy is CLUCB, policy is Uniform
+    given = *how, *_given(explorer, source), _budget(explorer), _rounds(explorer)
     run = kernels("rivals").run
     return lambda: run(*given)
 
 
 def _by_exchange(explorer: Explorer, source: _Source) -> Stretch:
     """Stops when every single exchange of the decision is certain."""
-    problem, record, policy, confidence = explorer.problem, explorer.record, explorer.policy, explorer.confidence
+    problem, policy, confidence = explorer.problem, explorer.policy, explorer.confidence
     assert isinstance(policy, Joint)
     assert isinstance(confidence, Mixture)
-    assert isinstance(record, Moments)
     kernel = policy.kernel
     given: tuple[Any, ...] = (
         kernel.kind, kernel.ints, kernel.floats, policy.sign,
-        confidence.kinds, confidence.shift, confidence.scale, confidence.paired, confidence.rho,
+        confidence.kinds, confidence.shift, confidence.scale, confidence.paired, confidence.kernel().units, confidence.rho,
         policy.threshold(explorer.delta), problem.low, problem.high,
-        record.arrays, source.buffer, source.used, source.filled, policy.decision(explorer.view),
+        *_moving(explorer, source), policy.decision(explorer.view),
         _budget(explorer), max(1000, WORK // (20 * max(policy.pairs, 1))),
     )  # fmt: skip
     run = kernels("joint").run
     return lambda: run(*given)
 
 
-# What runs in compiled code (with batch=1 and epsilon=0); the first line that fits counts.
+# What runs in compiled code (with batch=1 and epsilon=0, and a sequence that has a kernel); the first line that fits counts.
 PARTITIONS = ("best-arm", "top-k", "best-of-each")
 LOOPS = (
-    Compiled((Joint,), (Auto,), (*PARTITIONS, "spanning-tree", "sample-allocation"), _by_exchange),
-    Compiled((COCI, Uniform), (Paper,), (*PARTITIONS, "spanning-tree", "sample-allocation", "resource-plan"), _per_arm),
-    Compiled((CLUCB, Unified), (Paper, CLUCBRadius), (*PARTITIONS, "spanning-tree", "matching"), _by_rival),
-    Compiled((COCI, Uniform), (Paper, CLUCBRadius), ("matching",), _by_rival),  # they stop as Unified does here
+    Compiled((Joint,), (*PARTITIONS, "spanning-tree", "sample-allocation"), _by_exchange),
+    Compiled((COCI, Uniform), (*PARTITIONS, "spanning-tree"), _by_note),
+    Compiled((COCI, Uniform), ("sample-allocation", "resource-plan"), _by_fence),
+    Compiled((CLUCB, Unified), (*PARTITIONS, "spanning-tree", "matching"), _by_rival),
+    Compiled((COCI, Uniform), ("matching",), _by_rival),  # they stop as Unified does here
 )

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from ..arms import Floats, Ints
 from ..estimators import Record
 from ..problems.base import Problem
+
+
+class Sequence(NamedTuple):
+    """How compiled loops see a confidence sequence: which kernel (see engine/kinds.py), and its constants."""
+
+    kind: int
+    numbers: Floats  # first, power, second, third of first + power ln(t) - second - third; then level, rho, norm
+    units: Floats  # how arms are weighed, a column each: kind, shift, scale, from pairs or not
+
+
+def sequence(
+    kind: int,
+    logs: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
+    level: float = 0.0,
+    rho: float = 0.0,
+    norm: float = 0.0,
+    units: Floats | None = None,
+) -> Sequence:
+    return Sequence(kind, np.array([*logs, level, rho, norm]), np.zeros((4, 0)) if units is None else units)
 
 
 class Confidence(ABC):
@@ -39,3 +58,11 @@ class Confidence(ABC):
         lower = np.minimum(np.maximum(estimates - radius, problem.low), problem.high)
         upper = np.minimum(np.maximum(estimates + radius, problem.low), problem.high)
         return lower, upper
+
+    def kernel(self) -> Sequence | None:
+        """The sequence for compiled loops, or None if only the Python loop can run it.
+
+        A subclass that changes anything about the intervals must say so here, too, so those outside of this package are not taken
+        at the word of the class that they derive from (see ``surepick.loop``).
+        """
+        return None

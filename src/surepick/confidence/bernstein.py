@@ -10,9 +10,10 @@ import numpy as np
 
 from ..arms import Floats, Ints
 from ..engine import kernels
+from ..engine.kinds import BERNSTEIN
 from ..estimators import Moments, Record
 from ..problems.base import Problem
-from .base import Confidence
+from .base import Confidence, Sequence, sequence
 from .kt_kl import bounded_only
 from .mixture import mean_only
 
@@ -74,3 +75,6 @@ class EmpiricalBernstein(Confidence):
         half = np.sqrt(v * (np.log(v / self.rho) + 2.0 * self.level)) + self.level
         radii: Floats = self.problem.scales * half / counts
         return radii
+
+    def kernel(self) -> Sequence:
+        return sequence(BERNSTEIN, level=self.level, rho=self.rho, norm=self.norm)

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from ..arms import Floats, Ints
-from .base import Confidence
+from ..engine.kinds import RADIUS
+from .base import Confidence, Sequence, sequence
 
 
 class CLUCBRadius(Confidence):
@@ -24,3 +25,6 @@ class CLUCBRadius(Confidence):
         c = math.log(4.0) + math.log(self.problem.m) + 3.0 * math.log(t) - math.log(self.delta)
         radii: Floats = self.problem.scales * np.sqrt(c / (2.0 * counts))
         return radii
+
+    def kernel(self) -> Sequence:
+        return sequence(RADIUS, (math.log(4.0) + math.log(self.problem.m), 3.0, 0.0, math.log(self.delta)))

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..arms import Floats, Ints
 from ..engine import kernels
+from ..engine.kinds import DIVERGENCE
 from ..errors import SettingError
 from ..estimators import Record
 from ..problems.base import Problem
-from .base import Confidence
+from .base import Confidence, Sequence, sequence
 
 ALPHA, K1 = 1.1, 405.5  # the paper's choice in its experiments; K1 > 1 + 1 / (ALPHA - 1) is what Theorem 1 asks for
 
@@ -43,3 +44,6 @@ class KLLUCBInterval(Confidence):
         """Pinsker's bound on the half-width; it orders arms by their counts as the paper's rule does."""
         radii: Floats = self.problem.scales * np.sqrt(self.level(int(counts.sum())) / (2.0 * counts))
         return radii
+
+    def kernel(self) -> Sequence:
+        return sequence(DIVERGENCE, (math.log(K1) + math.log(self.problem.m), ALPHA, 0.0, math.log(self.delta)))

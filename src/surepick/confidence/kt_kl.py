@@ -8,10 +8,11 @@ import numpy as np
 
 from ..arms import Floats, Ints
 from ..engine import kernels
+from ..engine.kinds import KT
 from ..errors import SettingError
 from ..estimators import Record
 from ..problems.base import Problem
-from .base import Confidence
+from .base import Confidence, Sequence, sequence
 from .mixture import mean_only
 
 
@@ -51,6 +52,9 @@ class KTMixture(Confidence):
         # The regret is at most ln(2 sqrt(N)) (Willems, Shtarkov and Tjalkens 1995).
         radii: Floats = self.problem.scales * np.sqrt((self.level + np.log(2.0 * np.sqrt(counts))) / (2.0 * counts))
         return radii
+
+    def kernel(self) -> Sequence:
+        return sequence(KT, level=self.level)
 
 
 def bounded_only(name: str, problem: Problem) -> None:

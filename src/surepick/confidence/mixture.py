@@ -11,10 +11,11 @@ import numpy as np
 
 from ..arms import Arm, Floats, Ints
 from ..engine import kernels
+from ..engine.kinds import MIXTURE
 from ..errors import SettingError
 from ..estimators import Mean, Moments, Record, Variance
 from ..problems.base import Problem
-from .base import Confidence
+from .base import Confidence, Sequence, sequence
 
 UNIT, NORMAL, SPREAD = 0, 1, 2  # as in engine/evidence.py
 TUNED = 1000  # observations of an arm at which the mixtures are about tightest; fixed before any data
@@ -91,6 +92,10 @@ class Mixture(Confidence):
         n = np.maximum(np.where(self.paired, counts // 2, counts), 1)
         half: Floats = np.sqrt((n + self.rho) * (np.log1p(n / self.rho) + 2.0 * self.level)) / n
         return np.where(self.kinds == NORMAL, self.scale, self.scale / 2.0) * half
+
+    def kernel(self) -> Sequence:
+        units = np.array([self.kinds, self.shift, self.scale, self.paired], dtype=np.float64)
+        return sequence(MIXTURE, level=self.level, rho=self.rho, units=units)
 
 
 def width(level: float) -> float:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from ..arms import Floats, Ints
-from .base import Confidence
+from ..engine.kinds import RADIUS
+from .base import Confidence, Sequence, sequence
 
 
 class Paper(Confidence):
@@ -30,3 +31,6 @@ class Paper(Confidence):
         c = self.log_term(int(counts.sum()))
         radii: Floats = self.problem.scales * np.sqrt(c / (2.0 * counts))
         return radii
+
+    def kernel(self) -> Sequence:
+        return sequence(RADIUS, (math.log(4.0), 3.0, math.log(self.problem.parameter.minimum), math.log(self.delta)))

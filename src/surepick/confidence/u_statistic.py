@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..arms import Floats, Ints
+from ..engine.kinds import U_STATISTIC
 from ..problems.base import Problem
+from .base import Sequence
 from .mixture import variance_only
 from .paper import Paper
 
@@ -29,3 +31,6 @@ class UStatistic(Paper):
         c = self.log_term(int(counts.sum()))
         radii: Floats = self.problem.scales * np.sqrt(c / (8.0 * np.maximum(counts // 2, 1)))
         return radii
+
+    def kernel(self) -> Sequence:
+        return super().kernel()._replace(kind=U_STATISTIC)

@@ -10,42 +10,26 @@ import numpy as np
 from numba import njit
 
 from .allocation import improve
-from .evidence import NORMAL
 from .exchanges import behind, exchanges, halved, look, richer, room
-from .loop import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
-from .record import observe
+from .kinds import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
+from .record import ESTIMATE, observe
 from .rivals import best
-
-
-@njit(cache=True)
-def unit_of(i, moments, kinds, shift, scale, paired, n, p):
-    """n and p of one arm, as ``Mixture.units`` has them."""
-    counts, means, pairs, differences = moments[0], moments[1], moments[5], moments[6]
-    if paired[i]:
-        n[i] = pairs[i]
-        mean = differences[i] / max(n[i], 1.0) / 2.0
-    else:
-        n[i] = counts[i]
-        mean = means[i]
-    p[i] = (mean - shift[i]) / scale[i]
-    if kinds[i] != NORMAL:
-        p[i] = min(max(p[i], 0.0), 1.0)
+from .sequences import unit_of
 
 
 @njit(cache=True)
 def run(
-    kind, ints, floats, sign, kinds, shift, scale, paired, rho, threshold, bottom, top,
-    moments, buffer, used, filled, decision, budget, rounds,
+    kind, ints, floats, sign, kinds, shift, scale, paired, units, rho, threshold, bottom, top,
+    counts, table, variance, buffer, used, filled, decision, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm). ``decision`` is a nearby one, and kept up to date."""
-    counts, estimates = moments[0], moments[3]
     m = len(counts)
     n, p, weights = np.empty(m), np.empty(m), np.empty(m)
     t = 0
     for i in range(m):
         t += counts[i]
-        unit_of(i, moments, kinds, shift, scale, paired, n, p)
-        weights[i] = sign * min(max(estimates[i], bottom[i]), top[i])
+        n[i], p[i] = unit_of(i, counts, table, units)
+        weights[i] = sign * min(max(table[ESTIMATE, i], bottom[i]), top[i])
     most = room(kind, ints, m)
     high, low = np.empty(most, np.int64), np.empty(most, np.int64)
     slope_high, slope_low, scores = np.empty(most), np.empty(most), np.empty(most)
@@ -80,10 +64,10 @@ def run(
             arm = richer(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, counts)
         if used[arm] >= filled[arm]:
             return EMPTY, arm
-        observe(moments, arm, buffer[arm, used[arm]])
+        observe(counts, table, variance, arm, buffer[arm, used[arm]])
         used[arm] += 1
         t += 1
         stale[arm] = True
-        unit_of(arm, moments, kinds, shift, scale, paired, n, p)
-        weights[arm] = sign * min(max(estimates[arm], bottom[arm]), top[arm])
+        n[arm], p[arm] = unit_of(arm, counts, table, units)
+        weights[arm] = sign * min(max(table[ESTIMATE, arm], bottom[arm]), top[arm])
     return PAUSED, -1

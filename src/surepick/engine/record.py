@@ -1,32 +1,31 @@
-"""One observation more, in the arrays of an explorer's record (``Moments.arrays``)."""
+"""One observation more, in the arrays of an explorer's record (:class:`surepick.estimators.Moments`)."""
 
 from __future__ import annotations
 
 import math
 
-from numba import njit
+from .compile import lean
+
+MEAN, SQUARES, ESTIMATE, SURPRISES, DIFFERENCES, WAITING = 0, 1, 2, 3, 4, 5  # rows of ``Moments.table``
 
 
-@njit(cache=True)
-def observe(moments, arm, x):
+@lean
+def observe(counts, table, variance, arm, x):
     """As ``Moments.update`` does for one value, to the last bit."""
-    counts, means, squares, estimates, surprises, pairs, differences, waiting, variance = moments
     counts[arm] += 1
     n = counts[arm]
-    step = x - means[arm]
-    means[arm] += step / n
-    squares[arm] += step * (x - means[arm])
+    step = x - table[MEAN, arm]
+    table[MEAN, arm] += step / n
+    table[SQUARES, arm] += step * (x - table[MEAN, arm])
     if n > 1:
-        surprises[arm] += step * step
-    if math.isnan(waiting[arm]):
-        waiting[arm] = x
+        table[SURPRISES, arm] += step * step
+    if n % 2 == 1:
+        table[WAITING, arm] = x
     else:
-        gap = waiting[arm] - x
-        pairs[arm] += 1
-        differences[arm] += gap * gap
-        waiting[arm] = math.nan
-    if variance:
-        if n > 1:
-            estimates[arm] = squares[arm] / (n - 1)
-    else:
-        estimates[arm] = means[arm]
+        gap = table[WAITING, arm] - x
+        table[DIFFERENCES, arm] += gap * gap
+        table[WAITING, arm] = math.nan
+    if not variance:
+        table[ESTIMATE, arm] = table[MEAN, arm]
+    elif n > 1:
+        table[ESTIMATE, arm] = table[SQUARES, arm] / (n - 1)

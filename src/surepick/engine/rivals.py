@@ -6,15 +6,14 @@ and the samples are those of the Python loop, in the same order.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
 from .assignment import matching_best
-from .loop import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
+from .kinds import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
 from .matroids import ahead, kruskal, nth_best
-from .record import observe
+from .record import ESTIMATE, observe
+from .sequences import POWER, WIDE, ends, log_term
 
 CLOSE = 1e-9  # a gap this near 0, by the size of its terms, is left to the arithmetic of the Python loop
 
@@ -40,15 +39,14 @@ def best(kind, ints, weights, decision):
 
 @njit(cache=True)
 def run(
-    kind, ints, sign, by_gap, everywhere, before, after, last, low, high, scales,
-    moments, buffer, used, filled, budget, rounds,
+    problem, ints, sign, by_gap, everywhere,
+    kind, numbers, units, span, counts, table, variance, buffer, used, filled, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm).
 
     It stops when the gap is at most 0 (``by_gap``) or when the rival is the decision itself, and samples where the two differ or
-    ``everywhere``. The logarithm in the radius is ``before + 3 ln t - after - last``.
+    ``everywhere``.
     """
-    counts, estimates = moments[0], moments[3]
     m = len(counts)
     lower = np.empty(m)
     upper = np.empty(m)
@@ -59,19 +57,19 @@ def run(
     t = 0
     for i in range(m):
         t += counts[i]
-        weights[i] = scales[i] * scales[i] / counts[i]
+        weights[i] = span[WIDE, i] * span[WIDE, i] / counts[i]
+    drift, arm = numbers[POWER] > 0.0, -1
     for _ in range(rounds):
-        c = before + 3.0 * math.log(t) - after - last
+        c = log_term(numbers, t)
         for i in range(m):
-            radius = scales[i] * math.sqrt(c / (2.0 * counts[i]))
-            lower[i] = min(max(estimates[i] - radius, low[i]), high[i])
-            upper[i] = min(max(estimates[i] + radius, low[i]), high[i])
-            corner[i] = sign * min(max(estimates[i], lower[i]), upper[i])
-        if not best(kind, ints, corner, decision):
+            if drift or arm < 0 or i == arm:
+                lower[i], upper[i] = ends(i, c, kind, numbers, units, span, counts, table)
+            corner[i] = sign * min(max(table[ESTIMATE, i], lower[i]), upper[i])
+        if not best(problem, ints, corner, decision):
             return UNSURE, -1
         for i in range(m):
             corner[i] = sign * (lower[i] if (decision[i] > 0) == (sign > 0) else upper[i])
-        if not best(kind, ints, corner, rival):
+        if not best(problem, ints, corner, rival):
             return UNSURE, -1
         arm, heaviest, differ, gap, size = -1, -1.0, False, 0.0, 0.0
         for i in range(m):
@@ -97,6 +95,6 @@ def run(
         x = buffer[arm, used[arm]]
         used[arm] += 1
         t += 1
-        observe(moments, arm, x)
-        weights[arm] = scales[arm] * scales[arm] / counts[arm]
+        observe(counts, table, variance, arm, x)
+        weights[arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
     return PAUSED, -1

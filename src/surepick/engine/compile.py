@@ -1,0 +1,10 @@
+"""How kernels are compiled."""
+
+from __future__ import annotations
+
+from numba import njit
+from numba.core.options import DefaultOptions
+
+# Kernels that only read and write arrays that others own. numba counts references to arrays wherever they are handed on, which
+# in small kernels takes longer than the work itself; without them a kernel cannot make arrays, and that is all.
+lean = njit(cache=True, **({"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}))
