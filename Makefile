@@ -3,12 +3,13 @@
 # make slow   the statistical runs of minutes
 # make bench  the benchmarks, figures as ratios within one run
 # make samples  how many samples certificates cost: 200 runs an instance, some ten minutes
+# make peers  surepick against other packages, which it installs into benchmarks/peers/.venv; some five minutes
 # make lock   bring requirements*.txt up to date
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow bench samples lock clean
+.PHONY: demo test slow bench samples peers lock clean
 
 demo: .venv/run.stamp
 	$(BIN)/surepick demo
@@ -34,6 +35,9 @@ bench: .venv/test.stamp
 samples: .venv/test.stamp
 	$(BIN)/python benchmarks/samples.py --write docs/how-sure.md
 
+peers: .venv/test.stamp
+	$(BIN)/python benchmarks/peers/compare.py --write docs/peers.md
+
 .venv/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'surepick needs Python 3.11 or later')"
 	$(PYTHON) -m venv .venv
@@ -54,4 +58,4 @@ lock:
 	$(LOCK) --extra cluster --group test --constraint requirements.txt --output-file requirements-test.txt
 
 clean:
-	rm -rf .venv surepick-demo
+	rm -rf .venv surepick-demo surepick-paper benchmarks/peers/.venv

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import allocation
 import asking
+import engine
 import graphs
+import laboratory
 import numpy as np
 import programs
 import sampling
 import undecided
 from rich.progress import track
 
-PARTS = (allocation, undecided, asking, sampling, graphs, programs)
+PARTS = (engine, laboratory, allocation, undecided, asking, sampling, graphs, programs)
 
 
 def main() -> int:

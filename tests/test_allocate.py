@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import surepick as sp
 from surepick.errors import InfeasibleError, ParameterError, ProblemError
+from surepick.lab.paper.greedy_osa import greedy_osa
 
 
 def by_heap(sizes: list[float], variances: list[float], budget: int, lower: list[int], upper: list[int]) -> list[int]:
@@ -66,26 +67,11 @@ def test_equals_the_heap_on_larger_surveys(m: int) -> None:
 def test_erratum_1_zero_variances() -> None:
     """GreedyOSA gives (1, 4, 8) here."""
     assert sp.allocate([6, 16, 13], [0, 0.05, 0.2], 13).tolist() == [1, 5, 7]
-    assert greedy_osa([6, 16, 13], [0, 0.05, 0.2], 13) == [1, 4, 8]
+    assert greedy_osa([6, 16, 13], [0, 0.05, 0.2], 13).y == [1, 4, 8]
     assert sp.allocate([5, 5, 5], [0, 0, 0], 13).tolist() == [1, 1, 11]
     assert sp.allocate([5, 5, 5], [0, 0, 0], 13, upper=[9, 6, 4]).tolist() == [3, 6, 4]
     with pytest.raises(ZeroDivisionError):
         greedy_osa([5, 5, 5], [0, 0, 0], 13)
-
-
-def greedy_osa(n: list[int], theta: list[float], k: int) -> list[int]:
-    """Algorithm 2 of the paper, to the letter."""
-    m = len(n)
-    Z = 1 / sum(n[j] * math.sqrt(theta[j]) for j in range(m))
-    real = [Z * n[i] * math.sqrt(theta[i]) * k for i in range(m)]
-    slack = [0.0 if math.ceil(r) * (math.ceil(r) - 1) >= r * r else math.ceil(r) - r for r in real]
-    y = [max(1, math.floor(real[i] - (sum(slack) - slack[i]))) for i in range(m)]
-    while sum(y) < k:
-        gain = [n[i] ** 2 * theta[i] / y[i] - n[i] ** 2 * theta[i] / (y[i] + 1) for i in range(m)]
-        top = [i for i in range(m) if gain[i] == max(gain)]
-        for i in top[-(k - sum(y)) :]:
-            y[i] += 1
-    return y
 
 
 def test_erratum_1_is_common_with_zeros_and_absent_without() -> None:
@@ -98,11 +84,11 @@ def test_erratum_1_is_common_with_zeros_and_absent_without() -> None:
         if not theta.any():
             continue
         best = sp.allocate(n, theta, k)
-        y = greedy_osa(n, theta.tolist(), k)
+        y = greedy_osa(n, theta.tolist(), k).y
         over += sum(y) > k
         wrong += sum(y) <= k and variance(n, theta, y) > variance(n, theta, best) * (1 + 1e-12)
         positive = np.maximum(theta, 0.01)
-        y = greedy_osa(n, positive.tolist(), k)
+        y = greedy_osa(n, positive.tolist(), k).y
         least = variance(n, positive, sp.allocate(n, positive, k))
         wrong_positive += sum(y) != k or variance(n, positive, y) > least * (1 + 1e-12)
     assert over > 200

@@ -24,6 +24,7 @@ arms = ["red", "blue", "green"]
 kind = "top-k"
 k = 1
 """
+PICTURES = ["intervals.png", "samples.png", "gap.png", "allocation.png", "closing.png"]
 TRUTH = '[simulate]\nkind = "bernoulli"\np = [0.9, 0.5, 0.2]\n'
 
 
@@ -111,7 +112,7 @@ def test_spend_the_budget(ask, cli, study):
 def test_a_run_with_pictures_takes_the_same_samples(ask, study, tmp_path):
     options = ("--epsilon", 0.2, "--batch", 7, "--seed", 3)
     drawn = ask("run", study, *options, "--plot", tmp_path / "p")
-    assert [Path(p).name for p in drawn["pictures"]] == ["intervals.png", "samples.png", "gap.png"]
+    assert [Path(p).name for p in drawn["pictures"]] == PICTURES
     spec = load(study)
     outcome = sp.explore(spec.problem, spec.environment, 0.1, epsilon=0.2, batch=7, seed=3)
     assert drawn["certificate"] == ask("run", study, *options)["certificate"] == outcome.certificate.to_dict()
@@ -142,8 +143,9 @@ def test_no_estimate_of_the_rest_with_another_radius(ask, study, tmp_path):
 
 def test_run_saves_pictures(ask, study, tmp_path):
     answer = ask("run", study, "--plot", tmp_path / "new" / "pictures")
-    assert [Path(p).name for p in answer["pictures"]] == ["intervals.png", "samples.png"]
+    assert [Path(p).name for p in answer["pictures"]] == PICTURES
     assert all(Path(p).read_bytes().startswith(b"\x89PNG") for p in answer["pictures"])
+    assert answer["certificate"] == ask("run", study)["certificate"]
 
 
 def test_run_without_a_truth_explains_check(cli, study):

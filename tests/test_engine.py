@@ -89,11 +89,9 @@ def sequences(problem: sp.Problem, policy: str) -> list[str]:
     return found
 
 
-def pair(
-    problem: sp.Problem, world: sp.Environment, delta: float, policy: str, confidence: str, budget: int, seed: int
-) -> list[dict]:
+def pair(name: str, delta: float, policy: str, confidence: str, budget: int, seed: int) -> list[dict[str, object]]:
     """The certificates of the plain loop and of the compiled one."""
-    found = []
+    (problem, world), found = WORLDS[name], []
     for compiled in (False, True):
         explorer = sp.Explorer(problem, delta, policy=policy, confidence=confidence, budget=budget)
         assert _compiled_loop(explorer) is not None
@@ -110,11 +108,8 @@ def test_what_runs_in_compiled_code() -> None:
                 continue
             for confidence in sequences(problem, policy):
                 runs = _compiled_loop(sp.Explorer(problem, policy=policy, confidence=confidence)) is not None
-                assert runs == (policy in COMPILED[problem.kind] and confidence != "elimination"), (
-                    problem.kind,
-                    policy,
-                    confidence,
-                )
+                wanted = policy in COMPILED[problem.kind] and confidence != "elimination"
+                assert runs == wanted, (problem.kind, policy, confidence)
     assert _compiled_loop(sp.Explorer(sp.TopK(3, 1), policy="clucb", epsilon=0.1)) is None
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import surepick as sp
 from surepick.lab import Trace, gap, intervals, samples, save
-from surepick.lab.plots import IN, MOST, NEAR, OPEN, OUT
+from surepick.lab.plots.rows import IN, MOST, NEAR, OPEN, OUT
 
 
 def certificate(problem, values):

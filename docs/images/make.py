@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,6 +141,20 @@ def commands() -> None:
             small(Path(folder) / saved, HERE / picture)
 
 
+def page() -> None:
+    """The pictures of docs/pictures.md, by its own code."""
+    text = (HERE.parent / "pictures.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for code in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            exec(code, names)
+        for saved in Path(folder).iterdir():
+            if saved.suffix == ".gif":
+                shutil.copy(saved, HERE / saved.name)
+            else:
+                small(saved, HERE / saved.name)
+
+
 def canvas(columns: int) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(7.5, 2.9), layout="constrained")
     return figure, list(np.atleast_1d(figure.subplots(1, columns)))
@@ -172,3 +188,4 @@ if __name__ == "__main__":
     epsilons()
     gaps()
     commands()
+    page()

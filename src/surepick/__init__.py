@@ -32,6 +32,7 @@ _HOME = {
     "ResourcePlan": "problems",
     "SampleAllocation": "problems",
     "Separable": "problems",
+    "Simulation": "lab",
     "SpanningTree": "problems",
     "Subsets": "problems",
     "SurepickError": "errors",
@@ -41,6 +42,7 @@ _HOME = {
     "explore": "loop",
     "hardness": "difficulty",
     "load": "study",
+    "simulate": "lab",
 }
 
 __all__ = sorted(_HOME)

@@ -26,7 +26,8 @@ from .problems.base import LinearProblem, Problem
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
 
-CHUNK = 512  # values drawn ahead for one arm; they are the same whatever the chunk
+FEWEST, MOST = 256, 4096  # values drawn ahead for one arm, about twice as many as it has had; they are the same however many
+ROOM = 512 * 1024  # values drawn ahead for all arms at most, or 512 an arm
 WORK = 2_000_000  # rounds times arms in compiled code between two looks at progress and Ctrl-C
 REPORT = 0.1  # seconds between two calls of a progress function
 
@@ -119,6 +120,9 @@ def drive(
     report = _Report(explorer, progress)
     fast = _compiled_loop(explorer) if compiled and batch == 1 else None
     batch = max(int(batch), explorer.policy.pace)
+    missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
+    for arm in explorer.ask(missing) if missing and batch == 1 else ():
+        source.take(arm, 1)
     while arms := explorer.ask(batch):
         if fast is not None and explorer.started:
             _run_compiled(fast, explorer, source, report)
@@ -150,7 +154,7 @@ class _Source:
         m = explorer.problem.m
         self.explorer = explorer
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
-        self.chunk = CHUNK if isinstance(sampler, Environment) else 1
+        self.chunk = min(MOST, max(512, ROOM // m)) if isinstance(sampler, Environment) else 1
         self.rngs = [stream(seed, run, i) for i in range(m)]
         self.buffer = np.empty((m, self.chunk))
         self.used = np.zeros(m, dtype=np.int64)
@@ -165,8 +169,9 @@ class _Source:
         return values
 
     def refill(self, arm: int) -> None:
-        self.buffer[arm] = self.drawn(arm, self.chunk)
-        self.used[arm], self.filled[arm] = 0, self.chunk
+        n = min(self.chunk, max(FEWEST, 2 * int(self.explorer.record.counts[arm])))
+        self.buffer[arm, :n] = self.drawn(arm, n)
+        self.used[arm], self.filled[arm] = 0, n
 
     def take(self, arm: int, n: int) -> None:
         """Tell the explorer the next n values of an arm."""
@@ -174,14 +179,8 @@ class _Source:
             self.refill(arm)
         ready = self.buffer[arm, self.used[arm] : min(self.used[arm] + n, self.filled[arm])]
         self.used[arm] += len(ready)
-        n -= len(ready)
-        if 0 < n < self.chunk:
-            values = ready.copy()
-            self.refill(arm)
-            ready = np.concatenate((values, self.buffer[arm, :n]))
-            self.used[arm] = n
-        elif n:
-            ready = np.concatenate((ready, self.drawn(arm, n)))
+        if len(ready) < n:
+            ready = np.concatenate((ready, self.drawn(arm, n - len(ready))))
         self.explorer.record.update(arm, ready)
         self.explorer.forget()
 
@@ -308,7 +307,7 @@ def _by_exchange(explorer: Explorer, source: _Source) -> Stretch:
         confidence.kinds, confidence.shift, confidence.scale, confidence.paired, confidence.kernel().units, confidence.rho,
         policy.threshold(explorer.delta), problem.low, problem.high,
         *_moving(explorer, source), policy.decision(explorer.view),
-        _budget(explorer), max(1000, WORK // (20 * max(policy.pairs, 1))),
+        _budget(explorer), max(1000, WORK // (20 * max(policy.pairs, 1))), policy.pairs,
     )  # fmt: skip
     run = kernels("joint").run
     return lambda: run(*given)

@@ -10,7 +10,7 @@ import typer
 
 from .. import __version__
 from ..errors import SurepickError
-from . import allocate, check, demo, hardness, run
+from . import allocate, check, demo, hardness, paper, run, simulate
 from .talk import fail
 
 app = typer.Typer(
@@ -42,6 +42,8 @@ app.command("run")(run.run)
 app.command("check")(check.check)
 app.command("allocate")(allocate.allocate)
 app.command("hardness")(hardness.hardness)
+app.command("simulate")(simulate.simulate)
+app.command("paper")(paper.paper)
 
 # Every complaint about how a command was typed derives from the same class as BadParameter, but only that one is public.
 _Typed = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[2])

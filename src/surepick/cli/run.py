@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .talk import AsJson, File, Plot, emit, save_pictures, say, show_certificate
+
+if TYPE_CHECKING:
+    from ..arms import Floats
+    from ..lab import Trace
+    from ..study import StudySpec
+
+RECORDED = 2000  # arms up to which all intervals are recorded for pictures
+BOUNDED = 50  # arms up to which the lower bound is quick to find
 
 
 def run(
@@ -27,7 +34,6 @@ def run(
     """Explore a simulated truth until the decision is certified.
 
     The truth is FILE's [simulate] table. Options replace the study's own settings.
-    With --plot and an epsilon, or with --spend, there is also gap.png: how the certified gap fell.
     Ctrl-C stops and prints what is known so far (exit code 130).
     """
     from ..errors import StudyError
@@ -44,19 +50,19 @@ def run(
         )
     if plot is not None:
         plot.mkdir(parents=True, exist_ok=True)  # better now than after a long run
-    from ..lab import Trace
     from .watch import explore, warn_of_ties
 
     if not as_json:
         warn_of_ties(spec)
     explorer = spec.explorer()
-    # Where runs are compiled, there is no look after every sample.
-    trace = Trace() if plot is not None and (spec.epsilon > 0 or spec.spend) else None
+    trace = None if plot is None else _recorder(spec)
     finished = explore(explorer, spec.environment, seed=spec.seed, batch=batch, trace=trace)
     certificate = explorer.certificate()
     pictures: list[str] = []
     if plot is not None:
-        pictures = save_pictures(certificate, Path(plot), spec.title, spec.problem.parameter.name, trace)
+        pictures = save_pictures(
+            certificate, plot, spec.title, spec.problem.parameter.name, trace, proportions=_proportions(spec)
+        )  # fmt: skip
     if as_json:
         emit(
             {
@@ -77,3 +83,22 @@ def run(
             say("Stopped by Ctrl-C.")
     if not finished:
         raise typer.Exit(130)
+
+
+def _recorder(spec: StudySpec) -> Trace | None:
+    """What looks at a run on the way. Of very many arms a look takes long, so there is one only where the gap is the point."""
+    from ..lab import History, Trace
+
+    if spec.problem.m <= RECORDED:
+        return History()
+    return Trace() if spec.epsilon > 0 or spec.spend else None
+
+
+def _proportions(spec: StudySpec) -> Floats | None:
+    """The shares of the lower bound, where they are known and quick to find; it is one on finding the very best decision."""
+    from ..difficulty.lower_bound import characteristic_time
+
+    if spec.epsilon > 0 or spec.problem.m > BOUNDED:
+        return None
+    found = characteristic_time(spec.problem, spec.theta())
+    return None if found is None else found[1]

@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ..arms import Floats
     from ..certificate import Certificate
     from ..lab import Trace
 
@@ -160,9 +161,10 @@ def save_pictures(
     parameter: str,
     traces: Trace | Mapping[str, Trace] | None = None,
     marks: Mapping[str, float] | None = None,
+    proportions: Floats | None = None,
 ) -> list[str]:
-    """The pictures of a certificate and, if there are traces, of how the gap fell."""
-    from ..lab import gap, intervals, samples, save
+    """The pictures of a certificate and, if there are traces, of how the gap fell; of a history, all that it shows."""
+    from ..lab import History, allocation, closing, gap, intervals, samples, save
 
     folder.mkdir(parents=True, exist_ok=True)
     figures = {
@@ -171,4 +173,7 @@ def save_pictures(
     }
     if traces is not None:
         figures["gap.png"] = gap(traces, title=title, marks=marks)
+    if isinstance(traces, History) and traces.certificates:
+        figures["allocation.png"] = allocation(traces, proportions=proportions, title=title)
+        figures["closing.png"] = closing(traces, title=title, parameter=parameter)
     return [str(save(figure, folder / name)) for name, figure in figures.items()]

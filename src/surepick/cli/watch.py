@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections import Counter
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ import numpy as np
 
 from ..difficulty import hardness
 from ..environments import Environment
-from ..environments.base import stream
 from ..errors import SurepickError
 from ..explorer import Explorer
 from ..lab import Trace
@@ -170,26 +168,19 @@ def foreseen(trace: Trace) -> float | None:
 
 
 def explore(explorer: Explorer, world: Environment, *, seed: int, batch: int = 1, trace: Trace | None = None) -> bool:
-    """Sample until the explorer is done; returns False if Ctrl-C stopped it. A trace looks after every batch."""
+    """Sample until the explorer is done; returns False if Ctrl-C stopped it. A trace follows it."""
     with CtrlC() as keys, Display(explorer) as display:
 
         def look(_: object) -> None:
             if keys.pressed:
                 raise StoppedError
-            if trace is not None:
-                trace(explorer)
             display.look()
 
         try:
             if trace is None:
                 drive(explorer, world, seed=seed, batch=batch, progress=look)
             else:
-                # The same samples; a progress function would see them only some ten times a second.
-                streams = [stream(seed, 0, i) for i in range(world.m)]
-                while arms := explorer.ask(max(batch, explorer.policy.pace)):
-                    for arm, n in Counter(arms).items():
-                        explorer.tell(arm, world.sample(arm, n, streams[arm]))
-                    look(None)
+                trace.follow(explorer, world, seed=seed, batch=batch, progress=look)
         except (StoppedError, KeyboardInterrupt):
             explorer.forget()
             return False

@@ -1,4 +1,4 @@
-"""Consistent optimality radii and the hardness of an instance (Definition 1 and Theorem 1 of the paper)."""
+"""Consistent optimality radii and the hardness of an instance (Definition 2 and Theorem 1 of the paper)."""
 
 from __future__ import annotations
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 from numba.core.options import DefaultOptions
 
 # Kernels that only read and write arrays that others own. numba counts references to arrays wherever they are handed on, which
 # in small kernels takes longer than the work itself; without them a kernel cannot make arrays, and that is all.
-lean = njit(cache=True, **({"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}))
+options: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+lean = njit(cache=True, **options)
+tight = njit(cache=True, forceinline=True, **options)  # and becomes part of its callers

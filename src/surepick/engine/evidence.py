@@ -18,6 +18,8 @@ import math
 import numpy as np
 from numba import njit
 
+from .compile import lean
+
 UNIT, NORMAL, SPREAD = 0, 1, 2
 ABOVE, BELOW, BOTH = 1, -1, 0
 LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where priors degenerate
@@ -96,7 +98,7 @@ def normal_evidence(n, p, u, rho, side):
     return found
 
 
-@njit(cache=True)
+@lean
 def roots(u):
     """The two q with q (1 - q) = u."""
     width = math.sqrt(max(1.0 - 4.0 * u, 0.0))
@@ -123,7 +125,7 @@ def evidence(kind, n, p, u, rho, side):
     return found
 
 
-@njit(cache=True)
+@lean
 def unit_distance(p, u):
     """The divergence of Bernoulli(u) from Bernoulli(p)."""
     u = min(max(u, LEAST), 1.0 - LEAST)
@@ -135,7 +137,7 @@ def unit_distance(p, u):
     return max(total, 0.0)
 
 
-@njit(cache=True)
+@lean
 def distance(kind, p, u):
     """What one observation weighs in the long run: the divergence of u from p."""
     if kind == NORMAL:
@@ -192,13 +194,13 @@ def intervals(kinds, n, p, rho, level, old_n, old_p, lower, upper):
 # -- two arms: is slope_h theta_h + more at least slope_j theta_j? ------------------------------------------------------
 
 
-@njit(cache=True)
+@lean
 def bracket(h, j, low, high, slope_h, slope_j):
     """Levels g = slope theta that both arms can be at, widened to where a claim is never or always true."""
     return max(slope_h * low[h], slope_j * low[j]), min(slope_h * high[h], slope_j * high[j])
 
 
-@njit(cache=True)
+@lean
 def rough_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho):
     w_h = n[h] * n[h] / (n[h] + rho)
     w_j = n[j] * n[j] / (n[j] + rho)
@@ -216,14 +218,14 @@ def sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more):
     return total
 
 
-@njit(cache=True)
+@lean
 def seen(i, slope, kinds, p, shift, scale):
     """The level at which an arm's observations are."""
     u = p[i] * (1.0 - p[i]) if kinds[i] == SPREAD else p[i]
     return slope * (shift[i] + scale[i] * u)
 
 
-@njit(cache=True)
+@lean
 def rough(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho):
     """About how much evidence there is for slope_h theta_h >= slope_j theta_j; quick, and not a bound. It guides the sampling."""
     start, end = bracket(h, j, low, high, slope_h, slope_j)

@@ -11,24 +11,14 @@ import math
 import numpy as np
 from numba import njit
 
+from .compile import lean
 from .evidence import lead, rough, sure
 from .matroids import root_tree
 
 SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
+SCORE, KNOWN = 0, 1  # rows of ``scores``
+UNKNOWN, SURE, UNSURE = 0.0, 1.0, 2.0  # whether an exchange is certain; unchanged until one of its arms is observed
 FREE = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
-
-
-@njit(cache=True)
-def room(kind, ints, m):
-    """At most this many exchanges."""
-    if kind == 0:
-        total = 0
-        for g in range(ints[1] - 1):
-            total += ints[0] * (ints[3 + g] - ints[2 + g] - ints[0])
-        return total
-    if kind == 1:
-        return (ints[0] - 1) * (m - ints[0] + 1)
-    return m * (m - 1)
 
 
 @njit(cache=True)
@@ -75,23 +65,25 @@ def exchanges(kind, ints, floats, decision, high, low, slope_high, slope_low):
     return c
 
 
-@njit(cache=True)
+@lean
 def need(n, h, j, rho, threshold):
     """About the quick evidence at which an exchange is settled."""
     return max(threshold + 0.5 * math.log1p(n[h] / rho) + 0.5 * math.log1p(n[j] / rho) - FREE, 0.25)
 
 
-@njit(cache=True)
+@lean
 def weakest(count, high, low, scores, n):
     """The exchange with the least evidence for what it needs; of equal ones that with the fewest observations."""
     best = 0
     for e in range(1, count):
-        if scores[e] < scores[best] or (scores[e] == scores[best] and n[high[e]] + n[low[e]] < n[high[best]] + n[low[best]]):
+        if scores[SCORE, e] < scores[SCORE, best] or (
+            scores[SCORE, e] == scores[SCORE, best] and n[high[e]] + n[low[e]] < n[high[best]] + n[low[best]]
+        ):
             best = e
     return best
 
 
-@njit(cache=True)
+@lean
 def score(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     h, j = high[e], low[e]
     found = rough(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho)
@@ -99,34 +91,47 @@ def score(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, 
 
 
 @njit(cache=True)
-def blocking(count, first, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+def blocking(count, first, high, low, slope_high, slope_low, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     """An exchange whose evidence is below the threshold, looking at ``first`` first; -1 if there is none."""
     for e in range(-1, count):
         at = first if e < 0 else e
-        if e == first:
-            continue
-        h, j = high[at], low[at]
-        exact = sure(h, j, slope_high[at], slope_low[at], kinds, n, p, bottom, top, shift, scale, rho, 0.0, threshold)
-        if not exact >= threshold:
+        if scores[KNOWN, at] == UNKNOWN:
+            h, j = high[at], low[at]
+            exact = sure(h, j, slope_high[at], slope_low[at], kinds, n, p, bottom, top, shift, scale, rho, 0.0, threshold)
+            scores[KNOWN, at] = SURE if exact >= threshold else UNSURE
+        if scores[KNOWN, at] == UNSURE:
             return at
     return -1
 
 
-@njit(cache=True)
+@lean
 def richer(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, counts):
     """The arm of an exchange whose next observations add more evidence; the less observed one if neither adds any."""
     h, j = high[e], low[e]
-    gains = np.empty(2)
+    gain_h, gain_j = 0.0, 0.0
     for side in range(2):
         i = h if side == 0 else j
         n[i] += 1.0
-        gains[side] = rough(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho)
+        gain = rough(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho)
         n[i] -= 1.0
-    if gains[0] != gains[1]:
-        return h if gains[0] > gains[1] else j
+        if side == 0:
+            gain_h = gain
+        else:
+            gain_j = gain
+    if gain_h != gain_j:
+        return h if gain_h > gain_j else j
     if counts[h] != counts[j]:
         return h if counts[h] < counts[j] else j
     return min(h, j)
+
+
+@lean
+def rescore(count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    """Score the exchanges with a stale arm anew."""
+    for e in range(count):
+        if stale[high[e]] or stale[low[e]]:
+            found = score(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold)
+            scores[SCORE, e], scores[KNOWN, e] = found, UNKNOWN
 
 
 @njit(cache=True)
@@ -137,18 +142,16 @@ def look(count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bo
     """
     if count == 0:
         return -1, True
-    for e in range(count):
-        if stale[high[e]] or stale[low[e]]:
-            scores[e] = score(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold)
+    rescore(count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold)
     e = weakest(count, high, low, scores, n)
     wanted = need(n, high[e], low[e], rho, threshold)
-    if scores[e] * wanted < wanted - SLACK:
+    if scores[SCORE, e] * wanted < wanted - SLACK:
         return e, False
-    f = blocking(count, e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold)
+    f = blocking(count, e, high, low, slope_high, slope_low, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold)
     return (f, False) if f >= 0 else (e, True)
 
 
-@njit(cache=True)
+@lean
 def halved(counts, paired):
     """An arm whose last observation waits for its partner; -1 if there is none.
 
@@ -161,7 +164,7 @@ def halved(counts, paired):
     return -1
 
 
-@njit(cache=True)
+@lean
 def behind(counts):
     """An arm with far fewer observations than the others, as in track-and-stop: below sqrt(t) - m / 2; -1 if there is none.
 

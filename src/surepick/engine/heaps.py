@@ -8,16 +8,16 @@ lower index.
 
 from __future__ import annotations
 
-from .compile import lean
+from .compile import lean, tight
 
 
-@lean
+@tight
 def before(values, v, sign, i, j):
     x, y = sign * values[v, i], sign * values[v, j]
     return x < y or (x == y and i < j)
 
 
-@lean
+@tight
 def rise(heaps, h, start, p, values, v, sign):
     """Move the arm at p towards the root while it comes before its parent; returns where it is then."""
     i = heaps[2 * h, start + p]
@@ -34,7 +34,7 @@ def rise(heaps, h, start, p, values, v, sign):
     return p
 
 
-@lean
+@tight
 def sink(heaps, h, start, size, p, values, v, sign):
     """Move the arm at p away from the root while a child comes before it."""
     i = heaps[2 * h, start + p]
@@ -100,7 +100,7 @@ def pop(heaps, h, start, size, values, v, sign):
     return size
 
 
-@lean
+@tight
 def moved(heaps, h, start, size, i, values, v, sign):
     """Bring a heap in order after the value of one arm has changed."""
     p = heaps[2 * h + 1, i] - start
@@ -111,7 +111,7 @@ def moved(heaps, h, start, size, i, values, v, sign):
 # -- the r-th largest value: the r largest in a heap with the smallest of them first, the others in one with their largest first
 
 
-@lean
+@tight
 def exchange(heaps, h, start, r, end, values, v):
     """Swap the roots of the two heaps if the best of the others is better; False if it is not."""
     if start + r == end:

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from .allocation import improve
-from .exchanges import behind, exchanges, halved, look, richer, room
+from .exchanges import behind, exchanges, halved, look, richer
 from .kinds import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
 from .record import ESTIMATE, observe
 from .rivals import best
@@ -20,9 +20,12 @@ from .sequences import unit_of
 @njit(cache=True)
 def run(
     kind, ints, floats, sign, kinds, shift, scale, paired, units, rho, threshold, bottom, top,
-    counts, table, variance, buffer, used, filled, decision, budget, rounds,
+    counts, table, variance, buffer, used, filled, decision, budget, rounds, most,
 ):  # fmt: skip
-    """Explore until something needs the caller; returns (what, arm). ``decision`` is a nearby one, and kept up to date."""
+    """Explore until something needs the caller; returns (what, arm).
+
+    ``decision`` is a nearby one, and kept up to date; there are at most ``most`` exchanges.
+    """
     m = len(counts)
     n, p, weights = np.empty(m), np.empty(m), np.empty(m)
     t = 0
@@ -30,9 +33,8 @@ def run(
         t += counts[i]
         n[i], p[i] = unit_of(i, counts, table, units)
         weights[i] = sign * min(max(table[ESTIMATE, i], bottom[i]), top[i])
-    most = room(kind, ints, m)
     high, low = np.empty(most, np.int64), np.empty(most, np.int64)
-    slope_high, slope_low, scores = np.empty(most), np.empty(most), np.empty(most)
+    slope_high, slope_low, scores = np.empty(most), np.empty(most), np.empty((2, most))
     stale = np.ones(m, np.bool_)
     count = -1
     before = decision.copy()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .compile import lean
+from .compile import lean, tight
 from .heaps import arrange, fall, pop, push, rank, ranked
 from .kinds import CLOSED, DECIDED, EMPTY, HAIR, MAYBE, OPEN, PAUSED, SPENT, TEST
 from .matroids import partition_undecided
@@ -64,7 +64,7 @@ def kept(kernel: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], scales: np.
     return Kept(group, values, heaps, np.zeros((5, groups)), np.zeros((2, groups), dtype=np.int64), state, np.zeros(2))
 
 
-@lean
+@tight
 def bound(i, g, values, edge, logs, kind, numbers, units, span, counts, table):
     """Both intervals of an arm of group g."""
     low, up = ends(i, logs[1], kind, numbers, units, span, counts, table)
@@ -77,7 +77,7 @@ def bound(i, g, values, edge, logs, kind, numbers, units, span, counts, table):
     values[INNER_LOW, i], values[INNER_UP, i] = low, up
 
 
-@lean
+@tight
 def set_edges(g, most_up, least_low, edge):
     """What a and b are at most and at least."""
     edge[MOST_UP, g], edge[LEAST_LOW, g] = most_up, least_low
@@ -89,7 +89,7 @@ def set_edges(g, most_up, least_low, edge):
         edge[LEAST_UP, g], edge[MOST_LOW, g] = most_up, least_low
 
 
-@lean
+@tight
 def status(i, group, values, edge):
     g = group[i]
     if g < 0 or values[OUTER_LOW, i] > edge[MOST_UP, g] or values[OUTER_UP, i] < edge[LEAST_LOW, g]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .compile import lean
+from .compile import lean, tight
 from .evidence import NORMAL, interval
 from .intervals import bernstein_reach, kl_interval, kt_regret
 from .kinds import DIVERGENCE, KT, MIXTURE, RADIUS, U_STATISTIC
@@ -25,7 +25,7 @@ def log_term(numbers, t):
     return numbers[FIRST] + numbers[POWER] * math.log(t) - numbers[SECOND] - numbers[THIRD]
 
 
-@lean
+@tight
 def within(x, low, high):
     return min(max(x, low), high)
 
@@ -68,7 +68,7 @@ def slow_ends(i, c, kind, numbers, units, span, counts, table):
     return within(table[MEAN, i] - half, low, high), within(table[MEAN, i] + half, low, high)
 
 
-@lean
+@tight
 def ends(i, c, kind, numbers, units, span, counts, table):
     """Lower and upper bound of an arm, c being the logarithm of ``log_term``; wider for a larger c."""
     if kind == RADIUS:

@@ -1,8 +1,27 @@
-"""Pictures of what an exploration has learnt."""
+"""Pictures of what an exploration has learnt, and of simulations."""
 
 from __future__ import annotations
 
-from .plots import gap, intervals, samples, save
-from .trace import Trace
+from .plots import allocation, animate, closing, compare, errors, gap, intervals, samples, samples_against, save
+from .simulate import simulate
+from .simulation import Simulation
+from .trace import History, Trace
+from .work import Standing
 
-__all__ = ["Trace", "gap", "intervals", "samples", "save"]
+__all__ = [
+    "History",
+    "Simulation",
+    "Standing",
+    "Trace",
+    "allocation",
+    "animate",
+    "closing",
+    "compare",
+    "errors",
+    "gap",
+    "intervals",
+    "samples",
+    "samples_against",
+    "save",
+    "simulate",
+]

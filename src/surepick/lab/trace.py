@@ -1,18 +1,25 @@
-"""A record of how the certified gap fell during an exploration."""
+"""Records of an exploration: how the certified gap fell, and what every arm's interval and share of the samples were."""
 
 from __future__ import annotations
 
-from ..explorer import Explorer
-from ..loop import Progress
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import ClassVar
 
-GROWTH = 1.01  # points are so far apart
+import numpy as np
+
+from ..certificate import Certificate
+from ..explorer import Explorer
+from ..loop import Progress, Sampler, _compiled_loop, _Report, _run_compiled, _Source, drive
 
 
 class Trace:
     """How the certified gap fell: one point a look, of which those that are less than 1 % of the samples apart are left out.
 
-    Look at an explorer of your own after every wave of observations, ``trace(ex)``, or let :func:`surepick.explore` do it some
-    ten times a second, ``explore(..., progress=trace)``. :func:`gap` draws it.
+    Let it follow a whole exploration, ``trace.follow(ex, world)``, look at an explorer of your own after every wave of
+    observations, ``trace(ex)``, or let :func:`surepick.explore` do it some ten times a second, ``explore(..., progress=trace)``.
+    :func:`gap` draws it.
 
     Attributes
     ----------
@@ -32,6 +39,8 @@ class Trace:
     (True, True)
     """
 
+    growth: ClassVar[float] = 1.01  # points are so far apart
+
     def __init__(self) -> None:
         self.samples: list[int] = []
         self.gap: list[float] = []
@@ -40,8 +49,101 @@ class Trace:
     def __call__(self, seen: Explorer | Progress) -> None:
         explorer = seen.explorer if isinstance(seen, Progress) else seen
         last = self.samples[-1] if self.samples else 0
-        if explorer.samples == last or (explorer.samples < GROWTH * last and not explorer.done):
+        if explorer.samples == last or (explorer.samples < self.growth * last and not explorer.done):
             return
+        self._note(explorer, explorer.certificate())
+
+    def _note(self, explorer: Explorer, certificate: Certificate) -> None:
         self.epsilon, self.relative = explorer.epsilon, explorer.relative
         self.samples.append(explorer.samples)
-        self.gap.append(explorer.certificate().gap)
+        self.gap.append(certificate.gap)
+
+    def follow(
+        self,
+        explorer: Explorer,
+        sampler: Sampler,
+        *,
+        batch: int = 1,
+        seed: int = 0,
+        run: int = 0,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> None:
+        """Sample until the explorer is done, and look at it on the way.
+
+        The samples are those of :func:`surepick.explore` with the same settings. Runs that are compiled stay so: they are
+        halted where the next look is due, and go on where they stood.
+
+        Parameters
+        ----------
+        explorer : Explorer
+        sampler, batch, seed, progress
+            As for :func:`surepick.explore`.
+        run : int
+            Which run of a simulation with this seed.
+        """
+        drive(Explorer(explorer.problem, budget=0), sampler, batch=batch, seed=seed)  # takes no sample: refuses bad settings
+        budget = explorer.budget
+
+        def told(standing: Progress) -> None:
+            """Who looks at the explorer meanwhile sees its own budget, not that of the stretch."""
+            stretch, explorer.budget = explorer.budget, budget
+            try:
+                if progress is not None:
+                    progress(standing)
+            finally:
+                explorer.budget = stretch
+
+        source, report = _Source(explorer, sampler, seed, run), _Report(explorer, None if progress is None else told)
+        compiled = _compiled_loop(explorer) if batch == 1 else None
+        batch = max(int(batch), explorer.policy.pace)
+        while arms := explorer.ask(batch):
+            if compiled is not None and explorer.started:
+                next_look = max(explorer.samples + 1, math.ceil(self.growth * explorer.samples))
+                explorer.budget = next_look if budget is None else min(next_look, budget)
+                try:
+                    _run_compiled(compiled, explorer, source, report)
+                finally:
+                    explorer.budget = budget
+            else:
+                for arm, n in Counter(arms).items():
+                    source.take(arm, n)
+                report()
+            self(explorer)
+        report(last=True)
+
+
+class History(Trace):
+    """All that was known while an exploration went on: a :class:`Trace` that also keeps the certificate of every look.
+
+    Looks are 5 % of the samples apart. :func:`allocation`, :func:`closing`, :func:`animate` and :func:`gap` draw it.
+
+    Attributes
+    ----------
+    certificates : list of Certificate
+        Samples and intervals of every arm, the decision and the undecided arms at every look.
+
+    Examples
+    --------
+    >>> import surepick as sp
+    >>> from surepick.lab import History
+    >>> history = History()
+    >>> history.follow(sp.Explorer(sp.TopK(4, k=2)), sp.Bernoulli([0.9, 0.8, 0.3, 0.1]), seed=1)
+    >>> before, after = history.certificates[10], history.certificates[-1]
+    >>> before.certified, after.certified, before.samples < after.samples
+    (False, True, True)
+    """
+
+    growth: ClassVar[float] = 1.05
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.certificates: list[Certificate] = []
+
+    def _note(self, explorer: Explorer, certificate: Certificate) -> None:
+        super()._note(explorer, certificate)
+        self.certificates.append(certificate)
+
+    @property
+    def started(self) -> list[Certificate]:
+        """The certificates from the first look on at which every arm had an estimate; all, if there is no such look."""
+        return [c for c in self.certificates if not np.isnan(c.estimate).any()] or self.certificates

@@ -11,7 +11,7 @@ from ..arms import Bools, Floats, Ints
 from ..confidence import Confidence, Mixture
 from ..confidence.mixture import NORMAL, weighable
 from ..engine import kernels
-from ..problems.base import LinearProblem, Problem
+from ..problems.base import Kernel, LinearProblem, Problem
 from .base import Policy, View
 
 LISTED = 20_000  # exchanges up to which all of them are weighed
@@ -61,7 +61,7 @@ class Joint(Policy):
         kernel = problem.kernel()
         assert kernel is not None
         self.kernel = kernel
-        self.pairs = int(kernels("exchanges").room(kernel.kind, kernel.ints, problem.m))
+        self.pairs = _most(kernel, problem.m)
         self.sign = float(getattr(problem, "sign", 1.0))
         self._last: _State | None = None  # spares the exchanges of arms that have not changed; answers do not depend on it
 
@@ -184,7 +184,9 @@ class Joint(Policy):
             elif chosen:  # a planned sample weighs as if it agreed with those before
                 stale[:] = False
                 stale[chosen[-1]] = True
-                e = room.look(len(scores), *state.exchanges, stale, scores, kinds, seen, p, *rest, self.threshold(view.delta))[0]
+                e = room.look(
+                    scores.shape[1], *state.exchanges, stale, scores, kinds, seen, p, *rest, self.threshold(view.delta)
+                )[0]
             arm = int(room.halved(counts, confidence.paired))
             if arm < 0:
                 arm = int(room.behind(counts))
@@ -235,17 +237,27 @@ class Joint(Policy):
             )  # fmt: skip
             count = room.exchanges(kernel.kind, kernel.ints, kernel.floats, decision, *listed)
             exchanges = (listed[0][:count], listed[1][:count], listed[2][:count], listed[3][:count])
-            scores, stale = np.empty(count), np.ones(problem.m, dtype=np.bool_)
-        weakest, certain = room.look(len(scores), *exchanges, stale, scores, *weigh, threshold)
+            scores, stale = np.empty((2, count)), np.ones(problem.m, dtype=np.bool_)
+        weakest, certain = room.look(scores.shape[1], *exchanges, stale, scores, *weigh, threshold)
         whole = int(room.halved(view.counts, self._mixture(view).paired)) < 0
         self._last = _State(decision, exchanges, scores, weigh[1], weigh[2], threshold, int(weakest), bool(certain), whole)
         return self._last
 
 
+def _most(kernel: Kernel, m: int) -> int:
+    """Exchanges of a decision at most."""
+    if kernel.kind == 0:  # groups
+        k, groups = int(kernel.ints[0]), int(kernel.ints[1])
+        return int((k * (np.diff(kernel.ints[2 : 2 + groups]) - k)).sum())
+    if kernel.kind == 1:  # trees
+        return int((kernel.ints[0] - 1) * (m - kernel.ints[0] + 1))
+    return m * (m - 1)
+
+
 class _State(NamedTuple):
     decision: np.ndarray[Any, Any]
     exchanges: tuple[Ints, Ints, Floats, Floats]
-    scores: Floats
+    scores: Floats  # and whether they are certain, see engine/exchanges.py
     n: Floats
     p: Floats
     threshold: float

@@ -13,6 +13,8 @@ from ..arms import Arm, ArmIndex, Bools, Floats, numbers, short
 from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator
 
+KEPT = ("_detour", "_moves")  # attributes of problems that are worked out when first needed
+
 
 class Kernel(NamedTuple):
     """How the compiled loop sees a problem: which kernel, and its constant arrays."""
@@ -220,6 +222,10 @@ class Problem(ABC):
                 f"The box is empty for arm {self.arms[where].name!r}: lower {low[where]:g} is above upper {high[where]:g}."
             )
         return low, high
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What the problem was made from, without what it has kept since: it travels light, and is the same after use."""
+        return {name: value for name, value in self.__dict__.items() if name not in KEPT}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.m} arms>"

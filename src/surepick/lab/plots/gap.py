@@ -1,0 +1,75 @@
+"""How the certified gap fell."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...arms import Floats
+from ..trace import Trace
+from .house import COLOURS, GREY, STYLES, TEXT, VERMILION, count, grid, legend, log_scale, note, open_sides, paper, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def gap(traces: Trace | Mapping[str, Trace], *, marks: Mapping[str, float] | None = None, title: str = "") -> Figure:
+    """How the certified gap falls with the samples, both on a logarithmic scale.
+
+    Parameters
+    ----------
+    traces : Trace, or several of them by name
+        A dashed line shows the epsilon of the first.
+    marks : mapping, optional
+        Numbers of samples to compare with, each by a text: a line is drawn there, unless the number is infinite.
+    """
+    several = {"": traces} if isinstance(traces, Trace) else dict(traces)
+    first = next(iter(several.values()), Trace())
+    figure = paper(4.2, title)
+    axes = figure.add_subplot()
+    open_sides(axes)
+    ends = {text: samples for text, samples in (marks or {}).items() if np.isfinite(samples)}
+    drawn = [_fall(axes, i, name, trace) for i, (name, trace) in enumerate(several.items())]
+    xs = np.concatenate([x for x, _ in drawn] + [list(ends.values())])
+    ys = np.concatenate([y for _, y in drawn] + [[first.epsilon] if first.epsilon > 0 else []])
+    if not any(len(x) for x, _ in drawn):
+        said = "a gap of 0 from the first look on" if 0 in first.gap else "no gap is certified yet"
+        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", color=TEXT)
+    for text, samples in ends.items():
+        axes.axvline(samples, color=GREY, linewidth=1.3, zorder=2)
+        note(axes, textwrap.fill(text, 26), (samples, 0.97), (-5, 0), "#555555", xycoords=axes.get_xaxis_transform(),
+             ha="right", va="top")  # fmt: skip
+    if first.epsilon > 0:
+        axes.axhline(first.epsilon, color=VERMILION, linestyle="dashed", linewidth=1.3, zorder=2)
+        said = f"asked for: {_amount(first.epsilon, first.relative)}"
+        note(axes, said, (0.01, first.epsilon), (0, 3), VERMILION, xycoords=axes.get_yaxis_transform())
+    log_scale(axes, "x", xs, count)
+    log_scale(axes, "y", ys, lambda y: _amount(y, first.relative))
+    axes.set_xlabel("samples")
+    axes.set_ylabel("certified: worse than the best by at most", fontsize=9)
+    grid(axes)
+    legend(figure, *axes.get_legend_handles_labels())
+    return figure
+
+
+def _fall(axes: Axes, i: int, name: str, trace: Trace) -> tuple[Floats, Floats]:
+    """One trace; returns the samples and the gaps that the scales must show."""
+    x, y = np.array(trace.samples, dtype=np.float64), np.array(trace.gap, dtype=np.float64)
+    shown = np.flatnonzero(np.isfinite(y) & (y > 0))
+    after = x[shown[-1] + 1 :] if len(shown) else x
+    x, y, colour = x[shown], y[shown], COLOURS[i % len(COLOURS)]
+    if len(shown):
+        axes.plot(x, y, STYLES[i % len(STYLES)], color=colour, linewidth=2.0, label=plain(name) or None, zorder=3)
+        axes.plot(x[-1:], y[-1:], "o", color=colour, markersize=6, zorder=4)
+        said = f"0 from {after[0]:,.0f} on" if len(after) else f"{x[-1]:,.0f}"
+        note(axes, said, (x[-1], y[-1]), (7, 4), colour)
+        x = np.concatenate([x, after])
+    return x, y
+
+
+def _amount(gap: float, relative: bool) -> str:
+    return f"{100 * gap:,.6g} %" if relative else f"{gap:,.6g}"

@@ -1,0 +1,198 @@
+"""Many runs of policies on problems whose truth is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+
+import numpy as np
+
+from ..arms import short
+from ..confidence import CONFIDENCES
+from ..environments.base import Environment
+from ..errors import ParameterError, SettingError
+from ..policies import POLICIES
+from ..problems.base import Problem
+from .bar import shown
+from .executors import processes
+from .simulation import Simulation
+from .store import Store
+from .trials import Setting, World
+from .work import Cell, Standing, work
+
+Policies = str | Sequence[str] | Mapping[str, str]
+Problems = Problem | Mapping[str, tuple[Problem, Environment]]
+
+
+def simulate(
+    problem: Problems,
+    environment: Environment | None = None,
+    policies: Policies = "auto",
+    *,
+    delta: float | Sequence[float] = 0.05,
+    runs: int = 100,
+    seed: int = 0,
+    epsilon: float = 0.0,
+    relative: bool = False,
+    budget: int | None = None,
+    executor: Executor | int | None = None,
+    store: str | os.PathLike[str] | None = None,
+    progress: bool | Callable[[Standing], object] | None = None,
+) -> Simulation:
+    """Run policies many times on problems whose truth is known: how many samples, and how often wrong?
+
+    Every combination of a problem, a policy and a delta gets the same runs: in run r the s-th sample of arm i depends on
+    (seed, r, i, s) alone, so all policies share their luck, and no result depends on the executor.
+
+    Parameters
+    ----------
+    problem : Problem, or mapping from names to (problem, environment)
+    environment : Environment
+        The truth, if one problem is given.
+    policies : str, sequence of str, or mapping from labels to str
+        ``"coci"``, or with its confidence sequence ``"coci/paper"``; without one, ``"auto"`` is meant.
+    delta : float or sequence of floats
+    runs : int
+        Runs of every combination.
+    seed : int
+    epsilon, relative, budget
+        As for :class:`surepick.Explorer`.
+    executor : int or concurrent.futures.Executor, optional
+        By default a pool with a process on every core. A number is that many processes; 1 is this process. Any executor
+        does, such as ``distributed.Client(...).get_executor()`` for a cluster.
+    store : path, optional
+        A file that keeps every result. What it holds already is not run again.
+    progress : True or callable, optional
+        True shows a bar on standard error; a function is called with a :class:`Standing` whenever results come in.
+
+    Returns
+    -------
+    Simulation
+
+    Examples
+    --------
+    >>> import surepick as sp
+    >>> problem, world = sp.TopK(4, k=2), sp.Bernoulli([0.9, 0.8, 0.3, 0.1])
+    >>> simulation = sp.simulate(problem, world, ["auto", "coci/paper"], runs=20, executor=1)
+    >>> simulation.summary[["policy", "runs", "errors", "median"]]
+           policy  runs  errors  median
+    0        auto    20       0   120.0
+    1  coci/paper    20       0   598.5
+    """
+    worlds = _worlds(problem, environment)
+    labels = _labels(policies)
+    deltas = _deltas(delta)
+    count = _whole(runs, "runs", 1)
+    start = _whole(seed, "seed", 0)
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise SettingError(f"progress must be True for a bar, or a function, not {progress!r}.")
+    processes(executor)
+    cells = [
+        _cell(name, world, label, asked, d, count, start, epsilon, relative, budget)
+        for name, world in worlds.items()
+        for label, asked in labels.items()
+        for d in deltas
+    ]
+    with ExitStack() as stack:
+        kept = None if store is None else stack.enter_context(Store.open(store))
+        if kept is not None:
+            for cell in cells:
+                cell.resume(kept)
+        work(cells, executor, kept, stack.enter_context(shown(progress)))
+    return Simulation.of(
+        cells, {name: (world.problem, world.truth) for name, world in worlds.items()}, runs=count, seed=start, epsilon=epsilon,
+        relative=relative, budget=budget,
+    )  # fmt: skip
+
+
+# -- what is asked for ----------------------------------------------------------------------------------------------------
+
+
+def _worlds(problem: Problems, environment: Environment | None) -> dict[str, World]:
+    if isinstance(problem, Problem):
+        given: Mapping[str, tuple[Problem, Environment | None]] = {problem.kind: (problem, environment)}
+    elif not isinstance(problem, Mapping) or not problem:
+        raise SettingError(
+            f"The first argument must be a problem such as TopK(10, 3), or a dict name -> (problem, environment), "
+            f"not {short(problem)}."
+        )
+    elif environment is not None:
+        raise SettingError("Where problems come as a dict, each has its environment there: leave out the second argument.")
+    else:
+        given = problem
+    worlds = {}
+    for name, pair in given.items():
+        if not isinstance(name, str) or not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], Problem):
+            raise SettingError(f"problems must be a dict name -> (problem, environment); {name!r} has {short(pair)}.")
+        one, truth = pair
+        if not isinstance(truth, Environment):
+            raise SettingError(
+                f"{name}: the environment must be one such as Bernoulli([0.5, 0.4]), whose truth is known, not {short(truth)}."
+            )
+        if truth.m != one.m:
+            raise SettingError(f"{name}: the environment has {truth.m} arms but the problem {one.m}: give one truth an arm.")
+        world = World.of(one, truth)
+        outside = np.flatnonzero((world.truth < one.low) | (world.truth > one.high))
+        if len(outside):
+            i = int(outside[0])
+            raise ParameterError(
+                f"{name}: the {one.parameter.name} of arm {one.names[i]!r} is {world.truth[i]:g} in the environment, outside its "
+                f"range [{one.low[i]:g}, {one.high[i]:g}]: declare wider bounds for the arm, or change the environment."
+            )
+        worlds[name] = world
+    return worlds
+
+
+def _labels(policies: Policies) -> dict[str, tuple[str, str]]:
+    """Policy and confidence by label."""
+    if isinstance(policies, str):
+        policies = [policies]
+    if not isinstance(policies, (Mapping, Sequence)) or not policies:
+        raise SettingError(f"policies must be 'coci/paper' or the like, a list of such, or a dict of such, not {policies!r}.")
+    named = policies if isinstance(policies, Mapping) else {one: one for one in policies}
+    if len(named) < len(policies):
+        raise SettingError(f"A policy is named twice in {short(policies)}: name each once.")
+    labels = {}
+    for label, asked in named.items():
+        if not isinstance(label, str) or not isinstance(asked, str) or asked.count("/") > 1:
+            raise SettingError(f"A policy is named by 'policy' or 'policy/confidence', such as 'coci/paper', not {asked!r}.")
+        policy, _, confidence = asked.partition("/")
+        labels[label] = policy, confidence if "/" in asked else "auto"
+    return labels
+
+
+def _deltas(delta: float | Sequence[float]) -> list[float]:
+    listed = list(delta) if isinstance(delta, (Sequence, np.ndarray)) and not isinstance(delta, str) else [delta]
+    if not listed:
+        raise SettingError("delta is an empty list: give at least one.")
+    if len(set(listed)) < len(listed):
+        raise SettingError(f"A delta is given twice in {short(delta)}: give each once.")
+    return listed  # the explorer checks each
+
+
+def _whole(value: object, what: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise SettingError(f"{what} must be a whole number of at least {least}, not {value!r}.")
+    return int(value)
+
+
+def _cell(
+    name: str, world: World, label: str, asked: tuple[str, str], delta: float, runs: int, seed: int,
+    epsilon: float, relative: bool, budget: int | None,
+) -> Cell:  # fmt: skip
+    policy, confidence = asked
+    setting = Setting(policy, confidence, delta, epsilon, relative, budget, seed)
+    explorer = setting.explorer(world.problem)  # raises if something does not fit
+    foreign = tuple(
+        cls
+        for cls in (POLICIES[explorer.policy.name], CONFIDENCES.get(explorer.confidence.name))
+        if cls is not None and cls.__module__.partition(".")[0] != __name__.partition(".")[0]
+    )
+    # "auto" and "own" by their right names, so that one fingerprint serves both.
+    setting = Setting(
+        explorer.policy.name, explorer.confidence.name,
+        explorer.delta, explorer.epsilon, explorer.relative, explorer.budget, seed, foreign,
+    )  # fmt: skip
+    return Cell(name, label, world, setting, runs)

@@ -1,0 +1,165 @@
+"""Runs of a simulation, as a worker does them: everything that a run needs is in a world and a setting."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..arms import Bools, Floats, Ints
+from ..confidence import CONFIDENCES, Confidence
+from ..environments.base import Environment
+from ..errors import SettingError
+from ..explorer import Explorer
+from ..loop import drive
+from ..policies import POLICIES, Policy
+from ..problems.base import Problem
+
+ROUNDING = 1e-12  # rewards that are this close, as a share of their terms, are equally good
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A problem with its truth, and what the best decision is worth there."""
+
+    problem: Problem
+    environment: Environment
+    truth: Floats
+    best: float
+    near: float  # a difference that is rounding
+
+    @classmethod
+    def of(cls, problem: Problem, environment: Environment) -> World:
+        truth = problem._vector(environment.truth(problem.parameter), "The environment's truth")
+        decision = problem._solve(truth).astype(np.float64)
+        best = problem._reward(truth, decision)
+        terms = float(np.abs(problem.slopes(decision) * truth).sum()) if problem.affine else 0.0
+        return cls(problem, environment, truth, best, ROUNDING * (abs(best) + terms))
+
+    def correct(self, decision: np.ndarray[Any, Any], epsilon: float, relative: bool) -> bool:
+        """The decision is optimal at the truth or, with an epsilon, near enough to it."""
+        slack = epsilon * abs(self.best) if relative else epsilon
+        return self.problem._reward(self.truth, decision.astype(np.float64)) >= self.best - slack - self.near
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a run explores. Policies and confidence sequences that do not come with surepick travel along."""
+
+    policy: str
+    confidence: str
+    delta: float
+    epsilon: float
+    relative: bool
+    budget: int | None
+    seed: int
+    extensions: tuple[type[Policy] | type[Confidence], ...] = field(default=(), compare=False)
+
+    def explorer(self, problem: Problem) -> Trial:
+        return Trial(
+            problem,
+            self.delta,
+            policy=self.policy,
+            confidence=self.confidence,
+            epsilon=self.epsilon,
+            relative=self.relative,
+            budget=self.budget,
+        )
+
+
+class Trial(Explorer):
+    """An explorer that only says what was decided: a certificate costs more than many a run."""
+
+    _sure = False
+
+    @property
+    def certified(self) -> bool:
+        if not self._sure and self.started:
+            self._sure = self.policy.certified(self.view) or (self.epsilon > 0 and self.policy.near(self.view))
+        return self._sure
+
+    @property
+    def decision(self) -> np.ndarray[Any, Any]:
+        return self._decision()
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """The results of some runs, in their order.
+
+    ``seconds`` is what they took; ``pace`` what one of them took, apart from the first of its kind in a process, which loads
+    kernels (None if there is no other).
+    """
+
+    runs: range
+    samples: Ints
+    certified: Bools
+    correct: Bools
+    decisions: list[str]
+    seconds: float
+    pace: float | None
+
+
+_warm: set[tuple[str, str, str]] = set()  # kinds of runs that this process has done before
+
+
+def run_chunk(world: World | bytes, setting: Setting, runs: range) -> Chunk:
+    """Do these runs; a world from another process comes as the bytes of its pickle."""
+    for extension in setting.extensions:
+        registry: dict[str, Any] = POLICIES if issubclass(extension, Policy) else CONFIDENCES
+        registry.setdefault(extension.name, extension)
+    here = _unpacked(world) if isinstance(world, bytes) else world
+    kind = setting.policy, setting.confidence, here.problem.kind
+    begin = paced = time.perf_counter()
+    samples = np.zeros(len(runs), dtype=np.int64)
+    certified = np.zeros(len(runs), dtype=np.bool_)
+    correct = np.zeros(len(runs), dtype=np.bool_)
+    decisions, cold = [], 0
+    for i, run in enumerate(runs):
+        explorer = setting.explorer(here.problem)
+        drive(explorer, here.environment, seed=setting.seed, run=run)
+        decision = explorer.decision
+        samples[i] = explorer.samples
+        certified[i] = explorer.certified
+        correct[i] = here.correct(decision, setting.epsilon, setting.relative)
+        decisions.append(text_of(decision, here.problem))
+        if kind not in _warm:
+            _warm.add(kind)
+            paced, cold = time.perf_counter(), 1
+    end = time.perf_counter()
+    pace = (end - paced) / (len(runs) - cold) if len(runs) > cold else None
+    return Chunk(runs, samples, certified, correct, decisions, end - begin, pace)
+
+
+def text_of(decision: np.ndarray[Any, Any], problem: Problem) -> str:
+    """A decision as a short text: {0 3} for a choice of arms, by their numbers; (2 0 1) for any other vector."""
+    if problem.linear:
+        return "{" + " ".join(map(str, np.flatnonzero(decision).tolist())) + "}"
+    return "(" + " ".join(str(int(y)) if y == int(y) else repr(y) for y in decision.tolist()) + ")"
+
+
+def packed(world: World, name: str) -> bytes:
+    """A world for another process."""
+    try:
+        return pickle.dumps(world, protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise SettingError(
+            f"{name}: its problem or environment cannot be sent to other processes ({error}). Use functions and classes from the "
+            "top level of a module instead of a lambda or an inner function, or stay in this process with executor=1."
+        ) from error
+
+
+@lru_cache(maxsize=4)
+def _unpacked(world: bytes) -> World:
+    try:
+        made: World = pickle.loads(world)
+    except (AttributeError, ImportError) as error:
+        raise SettingError(
+            f"A worker process cannot find something that the problem or the environment uses ({error}). Put your functions and "
+            "classes into a module that workers can import, or stay in this process with executor=1."
+        ) from error
+    return made
