@@ -3,7 +3,7 @@
 # make slow   the statistical runs of minutes
 # make bench  the benchmarks, figures as ratios within one run
 # make samples  how many samples certificates cost: 200 runs an instance, some ten minutes
-# make peers  surepick against other packages, which it installs into benchmarks/peers/.venv; some five minutes
+# make peers  surepick against other packages, which it installs into benchmarks/peers/.venv; some seven minutes
 # make lock   bring requirements*.txt up to date
 
 PYTHON ?= python3

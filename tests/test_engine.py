@@ -182,6 +182,29 @@ def test_long_runs_equal_those_that_look_at_every_arm_in_every_round(name: str, 
         assert runs[0] == runs[1]
 
 
+@pytest.mark.parametrize("stretch", [1, 10**6])
+@pytest.mark.parametrize("name", ["close-top-k", "whole-groups", "unequal-arms", "tree", "smallest-tree"])
+def test_how_long_a_stretch_is_does_not_matter(name: str, stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too short a stretch cannot be shortened, so arms that are too close to call are tested; too long a one must be."""
+    problem, world = LONG[name]
+    room = kernels("trees" if problem.kind == "spanning-tree" else "partitions")
+    begun = room.kept
+
+    def kept(*given: np.ndarray) -> object:
+        found = begun(*given)
+        found.state[room.STRETCH] = stretch
+        return found
+
+    monkeypatch.setattr(room, "kept", kept)
+    for policy in ("coci", "uniform"):
+        runs = []
+        for how in (drive_plainly, drive):
+            explorer = sp.Explorer(problem, 0.9, policy=policy, confidence="paper", budget=150_000)
+            how(explorer, world, seed=7)
+            runs.append((explorer.counts.tolist(), explorer.certified))
+        assert runs[0] == runs[1]
+
+
 @pytest.mark.parametrize("name", [name for name, (problem, _) in WORLDS.items() if problem.exchangeable])
 def test_same_trajectory_by_exchanges(name: str) -> None:
     problem, world = WORLDS[name]

@@ -575,7 +575,7 @@ def test_what_has_no_fingerprint_is_refused(tmp_path: Path) -> None:
         ({"problem": {"a": sp.TopK(4, 2)}, "environment": None}, r"dict name -> \(problem, environment\)"),
         ({"environment": sp.Gaussian([5, 1, 1, 1], 1)}, "outside its range"),
     ],
-    ids=str,
+    ids=lambda x: x if isinstance(x, str) else "-".join(x),
 )
 def test_bad_input_is_refused_before_the_first_run(change: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     done = counted(monkeypatch)
