@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import math
 
 import numpy as np
 import pytest
 
 import surepick as sp
 from surepick.confidence import CONFIDENCES, Paper
+from surepick.confidence.base import Sequence, sequence
 from surepick.engine import kernels
+from surepick.engine.kinds import RADIUS
 from surepick.errors import SettingError
 from surepick.loop import _compiled_loop, drive
 from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS
+from surepick.problems.base import Kernel
 
 from .plain import drive_plainly
 
@@ -135,6 +139,47 @@ def test_a_sequence_from_elsewhere_is_left_to_the_plain_loop() -> None:
     assert _compiled_loop(explorer) is not None
     explorer.confidence = Half(explorer.problem, 0.05)
     assert _compiled_loop(explorer) is None
+
+
+def test_a_problem_from_elsewhere_is_left_to_the_plain_loop() -> None:
+    """It may decide otherwise than the class that it derives from; by its own word it may still be compiled."""
+
+    class Worst(sp.TopK):
+        def _best(self, weights: np.ndarray) -> np.ndarray:
+            return 1 - super()._best(weights)
+
+    class Same(sp.TopK):
+        def kernel(self) -> Kernel:
+            return super().kernel()
+
+    assert _compiled_loop(sp.Explorer(Worst(4, 2), policy="clucb")) is None
+    assert sp.Explorer(Worst(4, 2)).policy.name != "joint"
+    assert _compiled_loop(sp.Explorer(Same(4, 2), policy="clucb")) is not None
+
+
+class Fixed(Paper):
+    """The radius of a fixed number of samples: it does not widen while an arm rests."""
+
+    name = "fixed"
+
+    def log_term(self, t: int) -> float:
+        return math.log(4.0) + 0.0 * math.log(t) - 0.0 - math.log(self.delta)
+
+    def kernel(self) -> Sequence:
+        return sequence(RADIUS, (math.log(4.0), 0.0, 0.0, math.log(self.delta)))
+
+
+@pytest.mark.parametrize("name", ["close-top-k", "tree", "allocation", "plan"])
+def test_a_radius_that_does_not_widen(name: str) -> None:
+    problem, world = LONG[name]
+    for policy in ("coci", "uniform"):
+        runs = []
+        for compiled in (False, True):
+            explorer = sp.Explorer(problem, 0.1, policy=policy, budget=600)
+            explorer.confidence = Fixed(problem, 0.1)
+            drive(explorer, world, seed=1, compiled=compiled)
+            runs.append(explorer.certificate().to_dict())
+        assert runs[0] == runs[1]
 
 
 def grid(rows: int, columns: int) -> list[tuple[int, int]]:

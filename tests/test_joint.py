@@ -462,3 +462,28 @@ def test_half_a_pair_is_completed_first() -> None:
     again.tell(0, 1.0)
     again.tell(1, 0.0)
     assert again.certified
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [sp.TopK(3, 3), sp.SpanningTree([(0, 1), (1, 2)]), sp.SampleAllocation([5, 9], 2), sp.TopK(2, 2, parameter="variance")],
+)
+def test_where_there_is_but_one_decision_all_arms_are_sampled_alike(problem: sp.Problem) -> None:
+    """There is no exchange to look at; pairs that have begun are completed first."""
+    explorer = sp.Explorer(problem, 0.1, policy="joint", budget=40, spend=True)
+    rng = np.random.default_rng(0)
+    while arms := explorer.ask(6):
+        assert set(arms) <= set(range(problem.m))
+        for arm in arms:
+            explorer.tell(arm, rng.random())
+    assert explorer.certified
+    assert explorer.counts.max() - explorer.counts.min() <= 2
+    uneven = sp.Explorer(problem, 0.1, policy="joint")
+    for arm in range(problem.m):
+        uneven.tell(arm, [0.1, 0.7, 0.3][: 3 if arm == 0 else 2])
+    if problem.parameter.name == "variance":
+        assert not uneven.done
+        assert uneven.ask(1) == [0]
+    else:
+        assert uneven.done
+    assert (uneven.decision == problem.solve(np.full(problem.m, 0.1))).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pickle
@@ -678,3 +679,74 @@ def test_the_command_needs_a_truth(cli: Any, study: Any) -> None:
     code, _, err = cli("simulate", study(TOML.partition("[simulate]")[0]))
     assert code == 2
     assert "add a [simulate] table" in err
+
+
+# -- what must not go wrong in the long run ---------------------------------------------------------------------------------
+
+
+def test_a_module_of_the_users_counts_with_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is imported at the top or inside a function."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = set()
+    for rate in (1, 2):
+        (tmp_path / "helpers_of_mine.py").write_text(f"RATE = {rate}\n")
+        sys.modules.pop("helpers_of_mine", None)
+        importlib.invalidate_caches()
+        names = {"helpers_of_mine": importlib.import_module("helpers_of_mine")}
+        for text in (
+            "lambda i, t, y: helpers_of_mine.RATE * t * y",
+            "lambda i, t, y: __import__('helpers_of_mine').RATE * t * y",
+        ):
+            reward = eval(text, dict(names))
+            found.add((text, fingerprint(separable(reward), sp.Bernoulli([0.5] * 4), BASE)))
+        exec("def inner(i, t, y):\n    import helpers_of_mine\n    return helpers_of_mine.RATE * t * y", names)
+        found.add(("inner", fingerprint(separable(names["inner"]), sp.Bernoulli([0.5] * 4), BASE)))
+    assert {kind: sum(one == kind for one, _ in found) for kind, _ in found} == {
+        "lambda i, t, y: helpers_of_mine.RATE * t * y": 2,
+        "lambda i, t, y: __import__('helpers_of_mine').RATE * t * y": 1,  # what a text names cannot be known
+        "inner": 2,
+    }
+
+
+def test_masks_count() -> None:
+    problem = PROBLEMS["posters"][0]
+    worlds = [sp.Bernoulli([0.9, 0.8, 0.3, 0.1]) for _ in range(2)]
+    for world, mask in zip(worlds, ([0, 0, 0, 0], [0, 1, 0, 0]), strict=True):
+        world.note = np.ma.array([1, 2, 3, 4], mask=mask)  # type: ignore[attr-defined]
+    assert len({fingerprint(problem, world, BASE) for world in worlds}) == 2
+
+
+def test_a_worker_takes_the_class_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not an older one of the same name, as when a notebook defines it anew."""
+    monkeypatch.setattr(work, "run_chunk", run_chunk)
+    problem, environment = PROBLEMS["posters"]
+    world, counts = World.of(problem, environment), []
+    with monkeypatch.context() as patch:
+        patch.setitem(POLICIES, "mine", POLICIES["coci"])
+        for parent in ("coci", "uniform", "coci"):
+            cls = type("Mine", (POLICIES[parent],), {"name": "mine"})
+            setting = Setting("mine", "paper", 0.1, 0.0, False, 2000, 0, (cls,))
+            counts.append(run_chunk(world, setting, range(3)).samples.tolist())
+    assert counts[0] == counts[2] != counts[1]
+
+
+def test_a_class_under_another_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, environment = PROBLEMS["posters"]
+    monkeypatch.setitem(POLICIES, "mine", type("Mine", (POLICIES["coci"],), {}))
+    with pytest.raises(SettingError, match="registered under another name than its own, 'coci'"):
+        sp.simulate(problem, environment, "mine", runs=1, executor=1)
+
+
+def test_what_is_reported_is_in_the_store(tmp_path: Path) -> None:
+    """Results are on the disk when progress says so, not when the next ones come in."""
+    problem, environment = PROBLEMS["posters"]
+    seen = []
+
+    def look(standing: Standing) -> None:
+        with sqlite3.connect(tmp_path / "runs.db") as connection:
+            seen.append((standing.done, connection.execute("SELECT count(*) FROM runs").fetchone()[0]))
+        connection.close()
+
+    sp.simulate(problem, environment, "coci/paper", runs=40, executor=1, store=tmp_path / "runs.db", progress=look)
+    assert len(seen) > 2
+    assert all(done == kept for done, kept in seen)

@@ -22,7 +22,7 @@ from .errors import ObservationError, SettingError
 from .estimators import Moments
 from .explorer import Explorer
 from .policies import CLUCB, COCI, Joint, Policy, Unified, Uniform
-from .problems.base import LinearProblem, Problem
+from .problems.base import LinearProblem, Problem, kernel_of
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
 
@@ -126,7 +126,8 @@ def drive(
     while arms := explorer.ask(batch):
         if fast is not None and explorer.started:
             _run_compiled(fast, explorer, source, report)
-            return
+            fast = None  # if the explorer disagrees, which it should not, the plain loop goes on
+            continue
         for arm, n in Counter(arms).items() if len(arms) > 1 else ((arms[0], 1),):
             source.take(arm, n)
         report()
@@ -201,7 +202,7 @@ class Compiled(NamedTuple):
 def _compiled_loop(explorer: Explorer) -> Compiled | None:
     """The compiled loop that takes the same samples as the Python loop, if there is one."""
     # A subclass of Moments may estimate something else; a problem of the kind may still lack a kernel.
-    if type(explorer.record) is not Moments or explorer.epsilon > 0 or explorer.spend or explorer.problem.kernel() is None:
+    if type(explorer.record) is not Moments or explorer.epsilon > 0 or explorer.spend or kernel_of(explorer.problem) is None:
         return None
     if _sequence(explorer.confidence) is None:
         return None
@@ -233,7 +234,6 @@ def _run_compiled(loop: Compiled, explorer: Explorer, source: _Source, report: _
             source.take(arms[0], 1)
             stretch = loop.prepare(explorer, source)
         report()
-    report(last=True)
 
 
 def _rounds(explorer: Explorer) -> int:

@@ -93,9 +93,9 @@ def run(
     for _ in range(rounds):
         if t > horizon:  # a new stretch
             horizon, tests = t + t // 16 + 64, 0
+            c_first = c_last = log_term(numbers, t)
             if numbers[POWER] > 0.0:
-                c_first = log_term(numbers, t) * (1.0 - HAIR)
-                c_last = log_term(numbers, horizon) * (1.0 + HAIR)
+                c_first, c_last = c_first * (1.0 - HAIR), log_term(numbers, horizon) * (1.0 + HAIR)
             for i in range(m):
                 fence_in(i, c_first, c_last, tuned[0], kind, numbers, units, span, counts, table, fence, core)
             if not undecided(problem, ints, floats, fence[0], fence[1], warm[1], out_fence):

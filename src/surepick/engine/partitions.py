@@ -122,6 +122,7 @@ def begin(t, everywhere, group, values, heaps, edge, parked, state, logs, k, sta
         logs[1] = log_term(numbers, state[HORIZON]) * (1.0 + HAIR)
     else:
         state[HORIZON] = np.iinfo(np.int64).max
+        logs[0] = logs[1] = log_term(numbers, t)
     edge[SLACK] = 0.0
     for i in range(m):
         bound(i, group[i], values, edge, logs, kind, numbers, units, span, counts, table)
@@ -256,13 +257,15 @@ def run(
     out, limbo = np.empty(m, np.bool_), np.empty(m, np.int64)
     lower, upper = np.empty(m), np.empty(m)
     what, arm, tested = TEST, -1, False
+    last = state[TOTAL] + rounds
     while True:
         what, arm = rounds_of(
             everywhere, group, values, heaps, edge, parked, state, logs, k, starts,
-            kind, numbers, units, span, counts, table, variance, buffer, used, filled, tested, out, limbo, budget, rounds,
+            kind, numbers, units, span, counts, table, variance, buffer, used, filled, tested, out, limbo, budget,
+            last - state[TOTAL],
         )  # fmt: skip
-        if what != TEST:
-            return what, arm
+        if what != TEST or state[TOTAL] >= last:
+            return (PAUSED if what == TEST else what), arm
         c, tested = log_term(numbers, state[TOTAL]), True
         for i in range(m):
             lower[i], upper[i] = ends(i, c, kind, numbers, units, span, counts, table)

@@ -181,6 +181,7 @@ def begin(t, sign, everywhere, values, queue, notes, work, state, logs, kind, nu
         logs[1] = log_term(numbers, state[HORIZON]) * (1.0 + HAIR)
     else:
         state[HORIZON] = np.iinfo(np.int64).max
+        logs[0] = logs[1] = log_term(numbers, t)
     for i in range(m):
         bound(i, sign, values, logs, kind, numbers, units, span, counts, table)
     for e in range(m):
@@ -282,13 +283,14 @@ def run(
     m = len(counts)
     nodes, sign, u, v = ints[0], ints[1], ints[2 : 2 + m], ints[2 + m :]
     lower, upper, out, tested = np.empty(m), np.empty(m), np.empty(m, np.bool_), False
+    last = state[TOTAL] + rounds
     while True:
         what, arm = rounds_of(
             everywhere, values, queue, notes, links, first, work, state, logs, sign, u, v,
-            kind, numbers, units, span, counts, table, variance, buffer, used, filled, tested, out, budget, rounds,
+            kind, numbers, units, span, counts, table, variance, buffer, used, filled, tested, out, budget, last - state[TOTAL],
         )  # fmt: skip
-        if what != TEST:
-            return what, arm
+        if what != TEST or state[TOTAL] >= last:
+            return (PAUSED if what == TEST else what), arm
         c, tested = log_term(numbers, state[TOTAL]), True
         for i in range(m):
             low, up = ends(i, c, kind, numbers, units, span, counts, table)

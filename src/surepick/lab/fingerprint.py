@@ -69,12 +69,17 @@ class _Content:
                 self.write("float", struct.pack("<d", x))
             case complex() | bytes() | bytearray() | range() | slice() if type(x).__module__ == "builtins":
                 self.write(type(x).__name__, repr(x))
+            case np.ma.MaskedArray():
+                self.write("masked")
+                self.many((x.data, np.ma.getmaskarray(x)))
             case np.generic() | np.ndarray() if x.dtype != object:
                 array = np.ascontiguousarray(x)
-                self.write("array", f"{array.dtype.str}{np.shape(x)}")
+                self.write("array", f"{array.dtype.descr}{np.shape(x)}")
                 self.write("data", array.tobytes())
             case types.ModuleType():
                 self.write("module", x.__name__)
+                if not _installed(x.__name__) and getattr(x, "__file__", None):
+                    self.write("source", Path(str(x.__file__)).read_bytes())
             case enum.Enum():
                 self.write("enum", f"{_name(type(x))}.{x.name}")
             case _:
@@ -152,6 +157,8 @@ class _Content:
             if name in names:
                 self.write("global", name)
                 self.add(names[name])
+        for name in sorted(_imports(code)):
+            self.add(sys.modules.get(name, name))
 
     def kind(self, x: type) -> None:
         self.write("type", _name(x))
@@ -208,6 +215,12 @@ def _cell(cell: Any) -> object:
         return cell.cell_contents
     except ValueError:  # not filled yet
         return None
+
+
+def _imports(code: types.CodeType) -> set[str]:
+    """Modules that the code imports itself."""
+    names = {str(i.argval) for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"}
+    return names.union(*(_imports(const) for const in code.co_consts if isinstance(const, types.CodeType)))
 
 
 def _globals(code: types.CodeType) -> set[str]:

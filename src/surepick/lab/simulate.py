@@ -185,6 +185,11 @@ def _cell(
     policy, confidence = asked
     setting = Setting(policy, confidence, delta, epsilon, relative, budget, seed)
     explorer = setting.explorer(world.problem)  # raises if something does not fit
+    for registry, made in ((POLICIES, explorer.policy), (CONFIDENCES, explorer.confidence)):
+        if registry.get(made.name, type(made)) is not type(made):
+            raise SettingError(
+                f"{type(made).__name__} is registered under another name than its own, {made.name!r}: give the class that name."
+            )
     foreign = tuple(
         cls
         for cls in (POLICIES[explorer.policy.name], CONFIDENCES.get(explorer.confidence.name))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,7 +14,6 @@ from .trials import Chunk
 APPLICATION = 0x53755069  # marks the file as one of these
 VERSION = 1
 PATIENCE = 60  # seconds to wait for another process that writes to the file
-KEEP = 0.25  # seconds of results that may be lost when the process is killed
 
 SCHEMA = """
 CREATE TABLE cells (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
@@ -39,7 +37,6 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._connection = path, connection
         self._rows: list[tuple[int, int, int, int, int, str]] = []
-        self._last = time.monotonic()
 
     @classmethod
     @contextmanager
@@ -98,11 +95,9 @@ class Store:
             yield run, samples, bool(certified), bool(correct), decision
 
     def add(self, cell: int, chunk: Chunk) -> None:
-        """Keep the results of a chunk; they are on the disk a moment later."""
+        """Keep the results of a chunk; they are on the disk after :meth:`flush`."""
         columns = (chunk.samples.tolist(), chunk.certified.tolist(), chunk.correct.tolist(), chunk.decisions)
         self._rows += [(cell, run, *row) for run, *row in zip(chunk.runs, *columns, strict=True)]
-        if time.monotonic() - self._last >= KEEP:
-            self.flush()
 
     def flush(self) -> None:
         """Put everything on the disk."""
@@ -110,7 +105,7 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             with self._connection:
                 self._connection.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", self._rows)
-        self._rows, self._last = [], time.monotonic()
+            self._rows = []
 
 
 def _foreign(file: Path) -> SettingError:

@@ -111,7 +111,7 @@ def run_chunk(world: World | bytes, setting: Setting, runs: range) -> Chunk:
     """Do these runs; a world from another process comes as the bytes of its pickle."""
     for extension in setting.extensions:
         registry: dict[str, Any] = POLICIES if issubclass(extension, Policy) else CONFIDENCES
-        registry.setdefault(extension.name, extension)
+        registry[extension.name] = extension  # not an older one of this name
     here = _unpacked(world) if isinstance(world, bytes) else world
     kind = setting.policy, setting.confidence, here.problem.kind
     begin = paced = time.perf_counter()

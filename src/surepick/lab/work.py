@@ -133,6 +133,8 @@ class _Work:
                 done, _ = wait(self.pending, timeout=TICK, return_when=FIRST_COMPLETED)
                 for future in done:
                     self._take_in(future)
+                if self.store is not None:
+                    self.store.flush()
                 self.report(self._standing())
         except BaseException:
             self._leave()

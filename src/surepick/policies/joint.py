@@ -11,8 +11,8 @@ from ..arms import Bools, Floats, Ints
 from ..confidence import Confidence, Mixture
 from ..confidence.mixture import NORMAL, weighable
 from ..engine import kernels
-from ..problems.base import Kernel, LinearProblem, Problem
-from .base import Policy, View
+from ..problems.base import Kernel, LinearProblem, Problem, kernel_of
+from .base import Policy, View, spread
 
 LISTED = 20_000  # exchanges up to which all of them are weighed
 WEIGHED = 500  # open exchanges up to which their possible gains are worked out
@@ -52,7 +52,7 @@ class Joint(Policy):
     def needs(cls, problem: Problem) -> str | None:
         if not weighable(problem):
             return "the mean or the variance as its parameter"
-        if not problem.exchangeable:
+        if not problem.exchangeable or kernel_of(problem) is None:
             return "a class in which single exchanges tell whether a decision is optimal"
         return None
 
@@ -85,7 +85,7 @@ class Joint(Policy):
         """The decision after the exchange that is known least."""
         state = self._state(view)
         other = state.decision.copy()
-        if not state.certain:
+        if not state.certain and len(state.exchanges[0]):
             high, low = int(state.exchanges[0][state.weakest]), int(state.exchanges[1][state.weakest])
             more, less = (low, high) if self.sign > 0 else (high, low)
             other[less] -= 1
@@ -169,6 +169,8 @@ class Joint(Policy):
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         state, confidence, room = self._state(view), self._mixture(view), kernels("exchanges")
+        if len(state.exchanges[0]) == 0:  # there is but one decision
+            return self._even(confidence, planned, n)
         kinds, _, p, *rest = self._weigh(view)
         counts, scores, stale = planned.copy(), state.scores.copy(), np.zeros(self.problem.m, dtype=np.bool_)
         chosen: list[int] = []
@@ -195,6 +197,14 @@ class Joint(Policy):
             chosen.append(arm)
             counts[arm] += 1
         return chosen
+
+    def _even(self, confidence: Mixture, planned: Ints, n: int) -> list[int]:
+        """All arms alike, but pairs that have begun first."""
+        halves = np.flatnonzero(confidence.paired & (planned % 2 == 1))[:n]
+        counts = planned.copy()
+        counts[halves] += 1
+        rest = spread(np.ones(self.problem.m, dtype=np.bool_), counts, self.problem.scales, n - len(halves))
+        return [*halves.tolist(), *rest]
 
     def _ahead(self, view: View, e: int) -> float:
         """How much better the decision looks than after an exchange."""

@@ -35,6 +35,8 @@ def judge(found: list[Found]) -> Verdict:
         return Verdict(OPEN, f"{broken[0]}: a point closer than Λᵢ changes yᵢ")
     if broken := [f.kind for f in found if f.positive < f.instances]:
         return Verdict(OPEN, f"{broken[0]}: a radius is 0 although the optimum is unique")
+    if broken := [f.kind for f in found if f.outside < f.arms]:
+        return Verdict(OPEN, f"{broken[0]}: no point just beyond Λᵢ changes yᵢ, so that Λᵢ is too small")
     points = sum(f.points for f in found)
     tight = sum(f.outside for f in found) / sum(f.arms for f in found)
     return Verdict(HOLDS, f"in {points:,} points, and Λᵢ is tight for {100 * tight:.0f} % of the arms")

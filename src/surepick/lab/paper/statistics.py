@@ -47,7 +47,8 @@ def slope(x: ArrayLike, y: ArrayLike) -> Slope:
     from scipy.stats import linregress, t
 
     fit = linregress(np.log(np.asarray(x, dtype=np.float64)), np.log(np.asarray(y, dtype=np.float64)))
-    reach = float(t.ppf(0.5 + SURE / 2, max(np.size(x) - 2, 1)) * fit.stderr)
+    spare = np.size(x) - 2
+    reach = float(t.ppf(0.5 + SURE / 2, spare) * fit.stderr) if spare > 0 else float("inf")  # two points are on every line
     power = round(float(fit.slope), 12)
     return Slope(power, power - reach, power + reach)
 
@@ -66,7 +67,9 @@ def mean(values: ArrayLike) -> Mean:
 
 def ratio(above: ArrayLike, below: ArrayLike) -> tuple[float, float, float]:
     """mean(above) / mean(below) of pairs, with its 95 % interval by the delta method (pairs share their luck)."""
+    from scipy.stats import t
+
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     r = float(a.mean() / b.mean())
-    reach = 1.96 * mean((a - r * b) / b.mean()).error
+    reach = float(t.ppf(0.5 + SURE / 2, max(len(a) - 1, 1))) * mean((a - r * b) / b.mean()).error
     return r, r - reach, r + reach
