@@ -238,7 +238,9 @@ def _name(x: Any) -> str:
 @functools.cache
 def _installed(module: str | None) -> bool:
     """The module belongs to surepick, to Python or to an installed package, whose code is known by name and version."""
-    if module is None or module.partition(".")[0] in (PACKAGE, "builtins"):
+    if module is None:
+        return False
+    if module.partition(".")[0] in (PACKAGE, "builtins"):
         return True
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:
