@@ -125,8 +125,9 @@ def drive(
         source.take(arm, 1)
     while arms := explorer.ask(batch):
         if fast is not None and explorer.started:
-            _run_compiled(fast, explorer, source, report)
-            fast = None  # if the explorer disagrees, which it should not, the plain loop goes on
+            if _run_compiled(fast, explorer, source, report):
+                break
+            fast = None  # the policy is not content, which it should be; the plain loop goes on
             continue
         for arm, n in Counter(arms).items() if len(arms) > 1 else ((arms[0], 1),):
             source.take(arm, n)
@@ -218,19 +219,20 @@ def _sequence(confidence: Confidence) -> Sequence | None:
     return confidence.kernel() if cls.__module__.startswith(f"{__package__}.confidence.") or "kernel" in vars(cls) else None
 
 
-def _run_compiled(loop: Compiled, explorer: Explorer, source: _Source, report: _Report) -> None:
+def _run_compiled(loop: Compiled, explorer: Explorer, source: _Source, report: _Report) -> bool:
+    """Explore in compiled code; True if it ended as the policy would have it."""
     stretch = loop.prepare(explorer, source)
     while True:
         what, arm = stretch()
         explorer.forget()
         if what in (DECIDED, SPENT):
-            break
+            return what == SPENT or explorer.policy.certified(explorer.view)
         if what == EMPTY:
             source.refill(arm)
         elif what == UNSURE:  # rounding cannot tell: one round in Python
             arms = explorer.ask(1)
             if not arms:
-                break
+                return True
             source.take(arms[0], 1)
             stretch = loop.prepare(explorer, source)
         report()
