@@ -13,7 +13,7 @@ from numba import njit
 
 import surepick as sp
 from surepick.engine import kernels
-from surepick.loop import _given, _Source
+from surepick.loop import Source, arrays_of
 
 _undecided, _observe = kernels("loop").undecided, kernels("record").observe
 _ends, _log_term = kernels("sequences").ends, kernels("sequences").log_term
@@ -48,12 +48,13 @@ def _run(
 
 def drive_plainly(explorer: sp.Explorer, world: sp.Environment, *, seed: int = 0, run: int = 0) -> None:
     """COCI or uniform sampling, as :func:`surepick.loop.drive` does it."""
-    source = _Source(explorer, world, seed, run)
+    source = Source(explorer, world, seed, run)
     kernel: Any = explorer.problem.kernel()
     while not explorer.started:
         source.take(explorer.ask(1)[0], 1)
     ends = explorer.problem._solve(explorer.problem.low), explorer.problem._solve(explorer.problem.high)
-    given = *kernel, explorer.policy.name == "uniform", *_given(explorer, source), np.array(ends, dtype=np.int64), explorer.budget
+    warm = np.array(ends, dtype=np.int64)
+    given = *kernel, explorer.policy.name == "uniform", *arrays_of(explorer, source), warm, explorer.budget
     while (arm := _run(*given)) >= 0:
         source.refill(arm)
     assert arm == -1, "rounding cannot tell; choose another instance"

@@ -14,7 +14,7 @@ from surepick.confidence.base import Sequence, sequence
 from surepick.engine import kernels
 from surepick.engine.kinds import RADIUS
 from surepick.errors import SettingError
-from surepick.loop import _compiled_loop, drive
+from surepick.loop import compiled_loop, drive
 from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS
 from surepick.problems.base import Kernel
@@ -98,7 +98,7 @@ def pair(name: str, delta: float, policy: str, confidence: str, budget: int, see
     (problem, world), found = WORLDS[name], []
     for compiled in (False, True):
         explorer = sp.Explorer(problem, delta, policy=policy, confidence=confidence, budget=budget)
-        assert _compiled_loop(explorer) is not None
+        assert compiled_loop(explorer) is not None
         drive(explorer, world, seed=seed, compiled=compiled)
         found.append(explorer.certificate().to_dict())
     return found
@@ -111,10 +111,10 @@ def test_what_runs_in_compiled_code() -> None:
             if cls.needs(problem) is not None:
                 continue
             for confidence in sequences(problem, policy):
-                runs = _compiled_loop(sp.Explorer(problem, policy=policy, confidence=confidence)) is not None
+                runs = compiled_loop(sp.Explorer(problem, policy=policy, confidence=confidence)) is not None
                 wanted = policy in COMPILED[problem.kind] and confidence != "elimination"
                 assert runs == wanted, (problem.kind, policy, confidence)
-    assert _compiled_loop(sp.Explorer(sp.TopK(3, 1), policy="clucb", epsilon=0.1)) is None
+    assert compiled_loop(sp.Explorer(sp.TopK(3, 1), policy="clucb", epsilon=0.1)) is None
 
 
 @pytest.mark.parametrize(("name", "policy"), [(name, p) for name, (problem, _) in WORLDS.items() for p in COMPILED[problem.kind]])
@@ -136,9 +136,9 @@ def test_a_sequence_from_elsewhere_is_left_to_the_plain_loop() -> None:
             return 0.5 * super().radius(counts)
 
     explorer = sp.Explorer(sp.TopK(3, 1), policy="coci", confidence="paper")
-    assert _compiled_loop(explorer) is not None
+    assert compiled_loop(explorer) is not None
     explorer.confidence = Half(explorer.problem, 0.05)
-    assert _compiled_loop(explorer) is None
+    assert compiled_loop(explorer) is None
 
 
 def test_a_problem_from_elsewhere_is_left_to_the_plain_loop() -> None:
@@ -152,9 +152,9 @@ def test_a_problem_from_elsewhere_is_left_to_the_plain_loop() -> None:
         def kernel(self) -> Kernel:
             return super().kernel()
 
-    assert _compiled_loop(sp.Explorer(Worst(4, 2), policy="clucb")) is None
+    assert compiled_loop(sp.Explorer(Worst(4, 2), policy="clucb")) is None
     assert sp.Explorer(Worst(4, 2)).policy.name != "joint"
-    assert _compiled_loop(sp.Explorer(Same(4, 2), policy="clucb")) is not None
+    assert compiled_loop(sp.Explorer(Same(4, 2), policy="clucb")) is not None
 
 
 class Fixed(Paper):

@@ -116,16 +116,16 @@ def drive(
         )
     if not isinstance(sampler, Environment) and not callable(sampler):
         raise SettingError(f"The sampler must be an environment or a function (arm, n, rng) -> n values, not {sampler!r}.")
-    source = _Source(explorer, sampler, seed, run)
-    report = _Report(explorer, progress)
-    fast = _compiled_loop(explorer) if compiled and batch == 1 else None
+    source = Source(explorer, sampler, seed, run)
+    report = Report(explorer, progress)
+    fast = compiled_loop(explorer) if compiled and batch == 1 else None
     batch = max(int(batch), explorer.policy.pace)
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
     for arm in explorer.ask(missing) if missing and batch == 1 else ():
         source.take(arm, 1)
     while arms := explorer.ask(batch):
         if fast is not None and explorer.started:
-            if _run_compiled(fast, explorer, source, report):
+            if run_compiled(fast, explorer, source, report):
                 break
             fast = None  # the policy is not content, which it should be; the plain loop goes on
             continue
@@ -135,7 +135,7 @@ def drive(
     report(last=True)
 
 
-class _Report:
+class Report:
     """Calls the user's progress function, but not so often that it costs time."""
 
     def __init__(self, explorer: Explorer, progress: Callable[[Progress], object] | None) -> None:
@@ -148,7 +148,7 @@ class _Report:
         self.progress(Progress(self.explorer.samples, int(self.explorer.undecided.sum()), self.explorer))
 
 
-class _Source:
+class Source:
     """Hands over every arm's values in their order. Environments are drawn from ahead; a user's function, which may be
     a real experiment, is asked for what is needed and no more."""
 
@@ -197,10 +197,10 @@ class Compiled(NamedTuple):
 
     policies: tuple[type[Policy], ...]
     kinds: tuple[str, ...]
-    prepare: Callable[[Explorer, _Source], Stretch]
+    prepare: Callable[[Explorer, Source], Stretch]
 
 
-def _compiled_loop(explorer: Explorer) -> Compiled | None:
+def compiled_loop(explorer: Explorer) -> Compiled | None:
     """The compiled loop that takes the same samples as the Python loop, if there is one."""
     # A subclass of Moments may estimate something else; a problem of the kind may still lack a kernel.
     if type(explorer.record) is not Moments or explorer.epsilon > 0 or explorer.spend or kernel_of(explorer.problem) is None:
@@ -219,7 +219,7 @@ def _sequence(confidence: Confidence) -> Sequence | None:
     return confidence.kernel() if cls.__module__.startswith(f"{__package__}.confidence.") or "kernel" in vars(cls) else None
 
 
-def _run_compiled(loop: Compiled, explorer: Explorer, source: _Source, report: _Report) -> bool:
+def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Report) -> bool:
     """Explore in compiled code; True if it ended as the policy would have it."""
     stretch = loop.prepare(explorer, source)
     while True:
@@ -246,21 +246,21 @@ def _budget(explorer: Explorer) -> int:
     return int(np.iinfo(np.int64).max) if explorer.budget is None else explorer.budget
 
 
-def _given(explorer: Explorer, source: _Source) -> tuple[Any, ...]:
+def arrays_of(explorer: Explorer, source: Source) -> tuple[Any, ...]:
     """What a loop needs of the sequence, the arms, the record and the values."""
     sequence, problem = _sequence(explorer.confidence), explorer.problem
     assert sequence is not None
     return *sequence, np.array([problem.low, problem.high, problem.scales]), *_moving(explorer, source)
 
 
-def _moving(explorer: Explorer, source: _Source) -> tuple[Any, ...]:
+def _moving(explorer: Explorer, source: Source) -> tuple[Any, ...]:
     """The arrays that a loop works on in place."""
     record = explorer.record
     assert isinstance(record, Moments)
     return record.counts, record.table, record.variance, source.buffer, source.used, source.filled
 
 
-def _by_note(explorer: Explorer, source: _Source) -> Stretch:
+def _by_note(explorer: Explorer, source: Source) -> Stretch:
     """Stops when no arm is undecided; what is known of an arm is noted together with what it rests on."""
     kernel = explorer.problem.kernel()
     assert kernel is not None
@@ -268,11 +268,11 @@ def _by_note(explorer: Explorer, source: _Source) -> Stretch:
     if explorer.problem.kind == "spanning-tree" and explorer.problem.m > room.LARGEST:
         return _by_fence(explorer, source)
     everywhere, kept = type(explorer.policy) is Uniform, room.kept(kernel.ints, explorer.counts, explorer.problem.scales)
-    given = everywhere, *kept, kernel.ints, *_given(explorer, source), _budget(explorer), WORK // 8
+    given = everywhere, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer), WORK // 8
     return lambda: room.run(*given)
 
 
-def _by_fence(explorer: Explorer, source: _Source) -> Stretch:
+def _by_fence(explorer: Explorer, source: Source) -> Stretch:
     """Stops when no arm is undecided; for every class with a kernel that finds undecided arms."""
     problem, kernel = explorer.problem, explorer.problem.kernel()
     assert kernel is not None
@@ -281,24 +281,24 @@ def _by_fence(explorer: Explorer, source: _Source) -> Stretch:
     near = [problem._solve(end) if problem.kind == "sample-allocation" else none for end in explorer.box()]
     warm = np.array([near, near, near])
     everywhere = type(explorer.policy) is Uniform
-    given = (*kernel, everywhere, *_given(explorer, source), warm, np.array([1 / 64]), _budget(explorer), _rounds(explorer))
+    given = (*kernel, everywhere, *arrays_of(explorer, source), warm, np.array([1 / 64]), _budget(explorer), _rounds(explorer))
     run = kernels("loop").run
     return lambda: run(*given)
 
 
-def _by_rival(explorer: Explorer, source: _Source) -> Stretch:
+def _by_rival(explorer: Explorer, source: Source) -> Stretch:
     """Stops when the strongest rival of the decision is no better, or no other."""
     problem, kernel = explorer.problem, explorer.problem.kernel()
     assert kernel is not None
     assert isinstance(problem, LinearProblem)
     policy = type(explorer.policy)
     how = kernel.kind, kernel.ints, problem.sign, policy is CLUCB, policy is Uniform
-    given = *how, *_given(explorer, source), _budget(explorer), _rounds(explorer)
+    given = *how, *arrays_of(explorer, source), _budget(explorer), _rounds(explorer)
     run = kernels("rivals").run
     return lambda: run(*given)
 
 
-def _by_exchange(explorer: Explorer, source: _Source) -> Stretch:
+def _by_exchange(explorer: Explorer, source: Source) -> Stretch:
     """Stops when every single exchange of the decision is certain."""
     problem, policy, confidence = explorer.problem, explorer.policy, explorer.confidence
     assert isinstance(policy, Joint)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..certificate import Certificate
 from ..explorer import Explorer
-from ..loop import Progress, Sampler, _compiled_loop, _Report, _run_compiled, _Source, drive
+from ..loop import Progress, Report, Sampler, Source, compiled_loop, drive, run_compiled
 
 
 class Trace:
@@ -93,15 +93,15 @@ class Trace:
             finally:
                 explorer.budget = stretch
 
-        source, report = _Source(explorer, sampler, seed, run), _Report(explorer, None if progress is None else told)
-        compiled = _compiled_loop(explorer) if batch == 1 else None
+        source, report = Source(explorer, sampler, seed, run), Report(explorer, None if progress is None else told)
+        compiled = compiled_loop(explorer) if batch == 1 else None
         batch = max(int(batch), explorer.policy.pace)
         while arms := explorer.ask(batch):
             if compiled is not None and explorer.started:
                 next_look = max(explorer.samples + 1, math.ceil(self.growth * explorer.samples))
                 explorer.budget = next_look if budget is None else min(next_look, budget)
                 try:
-                    _run_compiled(compiled, explorer, source, report)
+                    run_compiled(compiled, explorer, source, report)
                 finally:
                     explorer.budget = budget
             else:
