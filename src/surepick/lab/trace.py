@@ -102,6 +102,7 @@ class Trace:
                 explorer.budget = next_look if budget is None else min(next_look, budget)
                 try:
                     run_compiled(compiled, explorer, source, report)
+                    report(last=True)
                 finally:
                     explorer.budget = budget
             else:
