@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -43,9 +44,9 @@ def judge(found: list[Found]) -> Verdict:
         mine = sorted((f for f in found if f.second == second), key=lambda f: f.m)
         if any(b.low <= a.high for a, b in itertools.pairwise(mine)):
             return Verdict(OPEN, "the ratio of uniform sampling to COCI does not grow with every step of m")
-        grown = slope([f.H_uniform for f in mine], [f.uniform for f in mine])
+        grown = slope([f.H_uniform * math.log(f.H_uniform / DELTA) for f in mine], [f.uniform for f in mine])
         if grown.low < 0.85 or grown.high > 1.15:
-            return Verdict(OPEN, f"uniform sampling grows with the power {grown.power:.2f} of m / min Λ², not 1")
+            return Verdict(OPEN, f"uniform sampling grows with the power {grown.power:.2f} of H ln(H/δ), H = m / min Λ², not 1")
     least, most = min(found, key=lambda f: f.m), max(found, key=lambda f: f.m)
     return Verdict(
         HOLDS,
@@ -54,7 +55,7 @@ def judge(found: list[Found]) -> Verdict:
 
 
 def measure(lab: Lab) -> Result:
-    sizes = (4, 8, 16, 32, 64) if not lab.quick else (4, 16)
+    sizes = (4, 8, 16, 32) if lab.quick else (4, 8, 16, 32, 64)
     runs = lab.size(16, 5)
     worlds = {
         f"{second:g}, m = {m}": (BestArm(m), Bernoulli([0.5 + EPS, second, *[EPS] * (m - 2)]))
