@@ -13,6 +13,7 @@ from numba import njit
 
 import surepick as sp
 from surepick.engine import kernels
+from surepick.engine.kinds import FILLED, USED
 from surepick.loop import Source, arrays_of
 
 _undecided, _observe = kernels("loop").undecided, kernels("record").observe
@@ -20,9 +21,7 @@ _ends, _log_term = kernels("sequences").ends, kernels("sequences").log_term
 
 
 @njit
-def _run(
-    problem, ints, floats, everywhere, kind, numbers, units, span, counts, table, variance, buffer, used, filled, warm, budget
-):
+def _run(problem, ints, floats, everywhere, kind, numbers, units, span, counts, table, variance, buffer, stock, warm, budget):
     m = len(counts)
     lower, upper, out = np.empty(m), np.empty(m), np.empty(m, np.bool_)
     t = counts.sum()
@@ -39,10 +38,10 @@ def _run(
             weight = span[2, i] * span[2, i] / counts[i]
             if (everywhere or out[i]) and weight > heaviest:
                 arm, heaviest = i, weight
-        if used[arm] >= filled[arm]:
+        if stock[arm, USED] >= stock[arm, FILLED]:
             return arm
-        _observe(counts, table, variance, arm, buffer[arm, used[arm]])
-        used[arm] += 1
+        _observe(counts, table, variance, arm, buffer[arm, stock[arm, USED]])
+        stock[arm, USED] += 1
         t += 1
 
 
@@ -54,7 +53,7 @@ def drive_plainly(explorer: sp.Explorer, world: sp.Environment, *, seed: int = 0
         source.take(explorer.ask(1)[0], 1)
     ends = explorer.problem._solve(explorer.problem.low), explorer.problem._solve(explorer.problem.high)
     warm = np.array(ends, dtype=np.int64)
-    given = *kernel, explorer.policy.name == "uniform", *arrays_of(explorer, source), warm, explorer.budget
+    given = *kernel, explorer.policy.name == "uniform", *arrays_of(explorer, source)[:-1], warm, explorer.budget
     while (arm := _run(*given)) >= 0:
         source.refill(arm)
     assert arm == -1, "rounding cannot tell; choose another instance"

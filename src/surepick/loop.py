@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -11,13 +12,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .arms import Floats
+from .arms import WIDEST, Floats
 from .certificate import Certificate, Outcome
 from .confidence import Confidence, Mixture
 from .confidence.base import Sequence
 from .engine import kernels
-from .engine.kinds import DECIDED, EMPTY, SPENT, UNSURE
-from .environments.base import Environment, stream
+from .engine.kinds import BITS, DECIDED, EMPTY, FEWEST, FILLED, FIRST, LAST, LAW, SPENT, UNSURE, USED
+from .environments.base import Environment, Law, law_of, stream
 from .errors import ObservationError, SettingError
 from .estimators import Moments
 from .explorer import Explorer
@@ -26,9 +27,9 @@ from .problems.base import LinearProblem, Problem, kernel_of
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
 
-FEWEST, MOST = 256, 4096  # values drawn ahead for one arm, about twice as many as it has had; they are the same however many
-ROOM = 512 * 1024  # values drawn ahead for all arms at most, or 512 an arm
-WORK = 2_000_000  # rounds times arms in compiled code between two looks at progress and Ctrl-C
+MOST = 512  # values drawn ahead for one arm at most, about twice as many as it has had; they are the same however many
+ROUNDS = 1024  # rounds in compiled code before the first look at progress and Ctrl-C
+LOOK = 0.05  # seconds between two looks, about
 REPORT = 0.1  # seconds between two calls of a progress function
 
 
@@ -148,6 +149,10 @@ class Report:
         self.progress(Progress(self.explorer.samples, int(self.explorer.undecided.sum()), self.explorer))
 
 
+# Where a generator of NumPy keeps its functions for compiled code (bitgen_t), from the capsule that NumPy hands out.
+_address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
 class Source:
     """Hands over every arm's values in their order. Environments are drawn from ahead; a user's function, which may be
     a real experiment, is asked for what is needed and no more."""
@@ -156,11 +161,23 @@ class Source:
         m = explorer.problem.m
         self.explorer = explorer
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
-        self.chunk = min(MOST, max(512, ROOM // m)) if isinstance(sampler, Environment) else 1
+        self.chunk = MOST if isinstance(sampler, Environment) else 1
         self.rngs = [stream(seed, run, i) for i in range(m)]
         self.buffer = np.empty((m, self.chunk))
-        self.used = np.zeros(m, dtype=np.int64)
-        self.filled = np.zeros(m, dtype=np.int64)
+        self.stock = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/kinds.py
+        self.laws = np.zeros(0)
+        law = law_of(sampler) if isinstance(sampler, Environment) else None
+        if law is not None and self._fits(law):
+            self.laws = np.ascontiguousarray(law.numbers)
+            self.stock[:, LAW], self.stock[:, FIRST], self.stock[:, LAST] = law.kinds, law.starts[:-1], law.starts[1:]
+            self.stock[:, BITS] = [_address(rng.bit_generator.capsule, b"BitGenerator") for rng in self.rngs]
+
+    def _fits(self, law: Law) -> bool:
+        """Every value that the law can give is one that its arm takes, so that none need be checked."""
+        arms = self.explorer.problem.arms
+        low, high = np.array([arm.low for arm in arms]), np.array([arm.high for arm in arms])
+        within = (law.least >= np.maximum(low, -WIDEST)).all() and (law.most <= np.minimum(high, WIDEST)).all()
+        return bool(within) and (law.binary or all(arm.kind != "bernoulli" for arm in arms))
 
     def drawn(self, arm: int, n: int) -> Floats:
         """The arm's next n values, checked."""
@@ -173,14 +190,16 @@ class Source:
     def refill(self, arm: int) -> None:
         n = min(self.chunk, max(FEWEST, 2 * int(self.explorer.record.counts[arm])))
         self.buffer[arm, :n] = self.drawn(arm, n)
-        self.used[arm], self.filled[arm] = 0, n
+        self.stock[arm, USED], self.stock[arm, FILLED] = 0, n
 
     def take(self, arm: int, n: int) -> None:
         """Tell the explorer the next n values of an arm."""
-        if n == 1 and self.used[arm] >= self.filled[arm]:
+        used, filled = int(self.stock[arm, USED]), int(self.stock[arm, FILLED])
+        if n == 1 and used >= filled:
             self.refill(arm)
-        ready = self.buffer[arm, self.used[arm] : min(self.used[arm] + n, self.filled[arm])]
-        self.used[arm] += len(ready)
+            used, filled = 0, int(self.stock[arm, FILLED])
+        ready = self.buffer[arm, used : min(used + n, filled)]
+        self.stock[arm, USED] += len(ready)
         if len(ready) < n:
             ready = np.concatenate((ready, self.drawn(arm, n - len(ready))))
         self.explorer.record.update(arm, ready)
@@ -189,7 +208,8 @@ class Source:
 
 # -- compiled loops ---------------------------------------------------------------------------------------------------------
 
-Stretch: TypeAlias = Callable[[], tuple[int, int]]  # runs until something needs the caller: (what, arm), see engine/kinds.py
+# Runs for some rounds, or until something needs the caller: (what, arm), see engine/kinds.py.
+Stretch: TypeAlias = Callable[[int], tuple[int, int]]
 
 
 class Compiled(NamedTuple):
@@ -221,9 +241,11 @@ def _sequence(confidence: Confidence) -> Sequence | None:
 
 def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Report) -> bool:
     """Explore in compiled code; True if it ended as the policy would have it."""
-    stretch = loop.prepare(explorer, source)
+    stretch, rounds = loop.prepare(explorer, source), ROUNDS
     while True:
-        what, arm = stretch()
+        began = time.perf_counter()
+        what, arm = stretch(rounds)
+        took = time.perf_counter() - began
         explorer.forget()
         if what in (DECIDED, SPENT):
             return what == SPENT or explorer.policy.certified(explorer.view)
@@ -235,11 +257,9 @@ def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Rep
                 return True
             source.take(arms[0], 1)
             stretch = loop.prepare(explorer, source)
+        elif took < LOOK or rounds > 1:
+            rounds = 2 * rounds if took < LOOK else rounds // 2
         report()
-
-
-def _rounds(explorer: Explorer) -> int:
-    return max(1, WORK // explorer.problem.m)
 
 
 def _budget(explorer: Explorer) -> int:
@@ -257,7 +277,7 @@ def _moving(explorer: Explorer, source: Source) -> tuple[Any, ...]:
     """The arrays that a loop works on in place."""
     record = explorer.record
     assert isinstance(record, Moments)
-    return record.counts, record.table, record.variance, source.buffer, source.used, source.filled
+    return record.counts, record.table, record.variance, source.buffer, source.stock, source.laws
 
 
 def _by_note(explorer: Explorer, source: Source) -> Stretch:
@@ -268,8 +288,8 @@ def _by_note(explorer: Explorer, source: Source) -> Stretch:
     if explorer.problem.kind == "spanning-tree" and explorer.problem.m > room.LARGEST:
         return _by_fence(explorer, source)
     everywhere, kept = type(explorer.policy) is Uniform, room.kept(kernel.ints, explorer.counts, explorer.problem.scales)
-    given = everywhere, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer), WORK // 8
-    return lambda: room.run(*given)
+    given = everywhere, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer)
+    return lambda rounds: room.run(*given, rounds)
 
 
 def _by_fence(explorer: Explorer, source: Source) -> Stretch:
@@ -281,9 +301,9 @@ def _by_fence(explorer: Explorer, source: Source) -> Stretch:
     near = [problem._solve(end) if problem.kind == "sample-allocation" else none for end in explorer.box()]
     warm = np.array([near, near, near])
     everywhere = type(explorer.policy) is Uniform
-    given = (*kernel, everywhere, *arrays_of(explorer, source), warm, np.array([1 / 64]), _budget(explorer), _rounds(explorer))
+    given = (*kernel, everywhere, *arrays_of(explorer, source), warm, np.array([1 / 64]), _budget(explorer))
     run = kernels("loop").run
-    return lambda: run(*given)
+    return lambda rounds: run(*given, rounds)
 
 
 def _by_rival(explorer: Explorer, source: Source) -> Stretch:
@@ -293,9 +313,9 @@ def _by_rival(explorer: Explorer, source: Source) -> Stretch:
     assert isinstance(problem, LinearProblem)
     policy = type(explorer.policy)
     how = kernel.kind, kernel.ints, problem.sign, policy is CLUCB, policy is Uniform
-    given = *how, *arrays_of(explorer, source), _budget(explorer), _rounds(explorer)
+    given = *how, *arrays_of(explorer, source), _budget(explorer)
     run = kernels("rivals").run
-    return lambda: run(*given)
+    return lambda rounds: run(*given, rounds)
 
 
 def _by_exchange(explorer: Explorer, source: Source) -> Stretch:
@@ -308,11 +328,10 @@ def _by_exchange(explorer: Explorer, source: Source) -> Stretch:
         kernel.kind, kernel.ints, kernel.floats, policy.sign,
         confidence.kinds, confidence.shift, confidence.scale, confidence.paired, confidence.kernel().units, confidence.rho,
         policy.threshold(explorer.delta), problem.low, problem.high,
-        *_moving(explorer, source), policy.decision(explorer.view),
-        _budget(explorer), max(1000, WORK // (20 * max(policy.pairs, 1))), policy.pairs,
+        *_moving(explorer, source), policy.decision(explorer.view), policy.pairs, _budget(explorer),
     )  # fmt: skip
     run = kernels("joint").run
-    return lambda: run(*given)
+    return lambda rounds: run(*given, rounds)
 
 
 # What runs in compiled code (with batch=1 and epsilon=0, and a sequence that has a kernel); the first line that fits counts.

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from .allocation import improve
+from .draws import ready, take
 from .exchanges import behind, exchanges, halved, look, richer
 from .kinds import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
 from .record import ESTIMATE, observe
@@ -20,7 +21,7 @@ from .sequences import unit_of
 @njit(cache=True)
 def run(
     kind, ints, floats, sign, kinds, shift, scale, paired, units, rho, threshold, bottom, top,
-    counts, table, variance, buffer, used, filled, decision, budget, rounds, most,
+    counts, table, variance, buffer, stock, laws, decision, most, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm).
 
@@ -64,10 +65,9 @@ def run(
             arm = behind(counts)
         if arm < 0:
             arm = richer(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, counts)
-        if used[arm] >= filled[arm]:
+        if not ready(arm, counts, buffer, stock, laws):
             return EMPTY, arm
-        observe(counts, table, variance, arm, buffer[arm, used[arm]])
-        used[arm] += 1
+        observe(counts, table, variance, arm, take(arm, buffer, stock))
         t += 1
         stale[arm] = True
         n[arm], p[arm] = unit_of(arm, counts, table, units)

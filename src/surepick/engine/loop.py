@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from .allocation import allocation_undecided
+from .draws import ready, take
 from .heaps import arrange, moved, pop, push
 from .kinds import CLOSED, DECIDED, EMPTY, HAIR, MAYBE, OPEN, PAUSED, SPENT, UNSURE
 from .matroids import partition_undecided, tree_undecided
@@ -74,7 +75,7 @@ def kept(i, c_first, c_last, kind, numbers, units, span, counts, table, fence, c
 @njit(cache=True)
 def run(
     problem, ints, floats, everywhere,
-    kind, numbers, units, span, counts, table, variance, buffer, used, filled, warm, tuned, budget, rounds,
+    kind, numbers, units, span, counts, table, variance, buffer, stock, laws, warm, tuned, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm).
 
@@ -139,10 +140,9 @@ def run(
             return DECIDED, -1
         if t >= budget:
             return SPENT, -1
-        if used[arm] >= filled[arm]:
+        if not ready(arm, counts, buffer, stock, laws):
             return EMPTY, arm
-        observe(counts, table, variance, arm, buffer[arm, used[arm]])
-        used[arm] += 1
+        observe(counts, table, variance, arm, take(arm, buffer, stock))
         t += 1
         weights[0, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
         moved(queue, 0, 0, waiting, arm, weights, 0, -1.0)

@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 
 from .compile import lean, tight
+from .draws import ready, take
 from .heaps import arrange, fall, pop, push, rank, ranked
 from .kinds import CLOSED, DECIDED, EMPTY, HAIR, MAYBE, OPEN, PAUSED, SPENT, TEST
 from .matroids import partition_undecided
@@ -182,7 +183,7 @@ def witness(group, values, edge, state):
 @lean
 def rounds_of(
     everywhere, group, values, heaps, edge, parked, state, logs, k, starts,
-    kind, numbers, units, span, counts, table, variance, buffer, used, filled, tested, out, limbo, budget, rounds,
+    kind, numbers, units, span, counts, table, variance, buffer, stock, laws, tested, out, limbo, budget, rounds,
 ):  # fmt: skip
     """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
     m, t = len(counts), state[TOTAL]
@@ -227,10 +228,9 @@ def rounds_of(
             return DECIDED, -1
         if t >= budget:
             return SPENT, -1
-        if used[arm] >= filled[arm]:
+        if not ready(arm, counts, buffer, stock, laws):
             return EMPTY, arm
-        observe(counts, table, variance, arm, buffer[arm, used[arm]])
-        used[arm] += 1
+        observe(counts, table, variance, arm, take(arm, buffer, stock))
         t += 1
         state[TOTAL], tested = t, False
         values[WEIGHT, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
@@ -248,7 +248,7 @@ def rounds_of(
 @njit(cache=True)
 def run(
     everywhere, group, values, heaps, edge, parked, state, logs, ints,
-    kind, numbers, units, span, counts, table, variance, buffer, used, filled, budget, rounds,
+    kind, numbers, units, span, counts, table, variance, buffer, stock, laws, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm)."""
     m = len(counts)
@@ -261,7 +261,7 @@ def run(
     while True:
         what, arm = rounds_of(
             everywhere, group, values, heaps, edge, parked, state, logs, k, starts,
-            kind, numbers, units, span, counts, table, variance, buffer, used, filled, tested, out, limbo, budget,
+            kind, numbers, units, span, counts, table, variance, buffer, stock, laws, tested, out, limbo, budget,
             last - state[TOTAL],
         )  # fmt: skip
         if what != TEST or state[TOTAL] >= last:

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from .assignment import matching_best
+from .draws import ready, take
 from .kinds import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
 from .matroids import ahead, kruskal, nth_best
 from .record import ESTIMATE, observe
@@ -40,7 +41,7 @@ def best(kind, ints, weights, decision):
 @njit(cache=True)
 def run(
     problem, ints, sign, by_gap, everywhere,
-    kind, numbers, units, span, counts, table, variance, buffer, used, filled, budget, rounds,
+    kind, numbers, units, span, counts, table, variance, buffer, stock, laws, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm).
 
@@ -90,11 +91,9 @@ def run(
                 return DECIDED, -1
         if t >= budget:
             return SPENT, -1
-        if used[arm] >= filled[arm]:
+        if not ready(arm, counts, buffer, stock, laws):
             return EMPTY, arm
-        x = buffer[arm, used[arm]]
-        used[arm] += 1
+        observe(counts, table, variance, arm, take(arm, buffer, stock))
         t += 1
-        observe(counts, table, variance, arm, x)
         weights[arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
     return PAUSED, -1

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from .compile import lean
+from .draws import ready, take
 from .heaps import arrange, fall, pop, push
 from .kinds import CLOSED, DECIDED, EMPTY, HAIR, MAYBE, OPEN, PAUSED, SPENT, TEST
 from .matroids import tree_undecided
@@ -216,7 +217,7 @@ def witness(u, v, values, notes, links, first, work, state):
 @lean
 def rounds_of(
     everywhere, values, queue, notes, links, first, work, state, logs, sign, u, v,
-    kind, numbers, units, span, counts, table, variance, buffer, used, filled, tested, out, budget, rounds,
+    kind, numbers, units, span, counts, table, variance, buffer, stock, laws, tested, out, budget, rounds,
 ):  # fmt: skip
     """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
     m, t = len(counts), state[TOTAL]
@@ -257,10 +258,9 @@ def rounds_of(
             return DECIDED, -1
         if t >= budget:
             return SPENT, -1
-        if used[arm] >= filled[arm]:
+        if not ready(arm, counts, buffer, stock, laws):
             return EMPTY, arm
-        observe(counts, table, variance, arm, buffer[arm, used[arm]])
-        used[arm] += 1
+        observe(counts, table, variance, arm, take(arm, buffer, stock))
         t += 1
         state[TOTAL], tested = t, False
         values[WEIGHT, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
@@ -277,7 +277,7 @@ def rounds_of(
 @njit(cache=True)
 def run(
     everywhere, values, queue, notes, links, first, work, state, logs, ints,
-    kind, numbers, units, span, counts, table, variance, buffer, used, filled, budget, rounds,
+    kind, numbers, units, span, counts, table, variance, buffer, stock, laws, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm)."""
     m = len(counts)
@@ -287,7 +287,7 @@ def run(
     while True:
         what, arm = rounds_of(
             everywhere, values, queue, notes, links, first, work, state, logs, sign, u, v,
-            kind, numbers, units, span, counts, table, variance, buffer, used, filled, tested, out, budget, last - state[TOTAL],
+            kind, numbers, units, span, counts, table, variance, buffer, stock, laws, tested, out, budget, last - state[TOTAL],
         )  # fmt: skip
         if what != TEST or state[TOTAL] >= last:
             return (PAUSED if what == TEST else what), arm

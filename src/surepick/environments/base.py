@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Floats
+from ..arms import Floats, Ints
 from ..errors import ProblemError
 from ..estimators import Estimator, Mean, Variance
 
@@ -15,6 +16,17 @@ from ..estimators import Estimator, Mean, Variance
 def stream(seed: int, run: int, arm: int) -> np.random.Generator:
     """The random numbers of one arm in one run: its s-th sample depends on (seed, run, arm, s) alone."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, run, arm))))
+
+
+class Law(NamedTuple):
+    """How compiled code draws an environment's values, see engine/draws.py. Arm i has numbers[starts[i] : starts[i + 1]]."""
+
+    kinds: int | Ints  # of all arms, or one an arm
+    starts: Ints
+    numbers: Floats
+    least: Floats  # no value of an arm is below
+    most: Floats  # or above
+    binary: bool = False  # every value is 0 or 1
 
 
 class Environment(ABC):
@@ -36,6 +48,10 @@ class Environment(ABC):
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         """n values of an arm."""
 
+    def law(self) -> Law | None:
+        """The same draws for compiled code, if it has them."""
+        return None
+
     def truth(self, parameter: Estimator) -> Floats:
         """theta: the true parameter of every arm."""
         if isinstance(parameter, Mean):
@@ -43,6 +59,14 @@ class Environment(ABC):
         if isinstance(parameter, Variance):
             return self.variances.copy()
         raise ProblemError(f"The true {parameter.name!r} of this environment is not known; only mean and variance are.")
+
+
+def law_of(environment: Environment) -> Law | None:
+    """The law of an environment. A class from elsewhere that samples otherwise than its parent does not have its parent's law."""
+    for cls in type(environment).__mro__:
+        if "sample" in vars(cls) or "law" in vars(cls):
+            return environment.law() if "law" in vars(cls) else None
+    return None
 
 
 def vector(values: ArrayLike, what: str, m: int | None = None) -> Floats:

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats
+from ..engine.kinds import BERNOULLI
 from ..errors import ProblemError
-from .base import Environment, vector
+from .base import Environment, Law, vector
 
 
 class Bernoulli(Environment):
@@ -39,3 +40,6 @@ class Bernoulli(Environment):
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         ones: Floats = (rng.random(n) < self.p[arm]).astype(np.float64)
         return ones
+
+    def law(self) -> Law:
+        return Law(BERNOULLI, np.arange(self.m + 1), self.p, np.zeros(self.m), np.ones(self.m), binary=True)

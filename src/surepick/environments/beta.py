@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats
+from ..engine.kinds import BETA, FOREIGN
 from ..errors import ProblemError
-from .base import Environment, vector
+from .base import Environment, Law, vector
 
 
 class Beta(Environment):
@@ -50,3 +51,8 @@ class Beta(Environment):
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         return rng.beta(self.a[arm], self.b[arm], n)
+
+    def law(self) -> Law:
+        numbers = np.column_stack((self.a, self.b)).ravel()
+        kinds = np.where((self.a <= 1) & (self.b <= 1), FOREIGN, BETA)  # small shapes take a method that differs in compiled code
+        return Law(kinds, 2 * np.arange(self.m + 1), numbers, np.zeros(self.m), np.ones(self.m))

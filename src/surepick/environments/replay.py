@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats
+from ..engine.kinds import REPLAY
 from ..errors import ProblemError
-from .base import Environment
+from .base import Environment, Law
 
 
 class Replay(Environment):
@@ -55,6 +56,11 @@ class Replay(Environment):
         values = self.values[arm]
         # One uniform a value. u < 1 gives floor(u len) < len, also after rounding.
         return values[(rng.random(n) * len(values)).astype(np.int64)]
+
+    def law(self) -> Law:
+        starts, values = np.cumsum([0, *map(len, self.values)]), np.concatenate(self.values)
+        least, most = np.minimum.reduceat(values, starts[:-1]), np.maximum.reduceat(values, starts[:-1])
+        return Law(REPLAY, starts, values, least, most, binary=bool(np.isin(values, (0, 1)).all()))
 
 
 def _values(arm: int | str, values: ArrayLike) -> Floats:

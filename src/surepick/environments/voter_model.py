@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats, Ints
+from ..engine.kinds import TABLE
 from ..errors import ProblemError
-from .base import Environment
+from .base import Environment, Law
 
 
 class VoterModel(Environment):
@@ -98,6 +99,11 @@ class VoterModel(Environment):
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         return self.support[np.searchsorted(self._cdf[arm], rng.random(n), side="right")]
+
+    def law(self) -> Law:
+        starts, numbers = len(self.support) * np.arange(1, self.m + 2), np.concatenate((self.support, self._cdf.ravel()))
+        least, most = np.full(self.m, self.support[0]), np.full(self.m, self.support[-1])
+        return Law(TABLE, starts, numbers, least, most, binary=bool(np.isin(self.support, (0, 1)).all()))
 
     @classmethod
     def random(

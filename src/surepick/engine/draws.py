@@ -1,0 +1,81 @@
+"""Values of arms, drawn in compiled code: the same numbers as NumPy draws from the same generators.
+
+A loop has a stock of values drawn ahead for every arm. Where the law of the arm's values is known here, the stock is filled up
+with the arm's own generator, through the functions that NumPy makes public for this (``bitgen_t``); numba has NumPy's methods for
+normal and beta numbers. Otherwise the caller fills it.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.random.distributions import random_beta, random_standard_normal
+from numba.np.random.generator_core import next_double
+
+from .compile import lean, tight
+from .kinds import BERNOULLI, BETA, BITS, FEWEST, FILLED, FIRST, FOREIGN, LAST, LAW, NORMAL, REPLAY, USED
+
+_bits = types.NumPyRandomBitGeneratorType("bit_generator")
+# Where numba keeps what bitgen_t lists in this order.
+_FIELDS = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
+
+
+@intrinsic
+def generator(typing_context, address):
+    """The generator of NumPy whose bitgen_t is at an address."""
+
+    def generate(context, builder, signature, arguments):
+        found = cgutils.create_struct_proxy(_bits)(context, builder)
+        word = context.get_value_type(types.uintp)
+        pointer = builder.inttoptr(builder.bitcast(arguments[0], word), ir.PointerType(word))
+        for k, field in enumerate(_FIELDS):
+            setattr(found, field, builder.load(builder.gep(pointer, [ir.Constant(word, k)])))
+        return found._getvalue()
+
+    return _bits(types.int64), generate
+
+
+@lean
+def restock(arm, counts, buffer, stock, laws):
+    """Draw the next values of an arm, about twice as many as it has had; False if its law is not known here."""
+    law, first, last = stock[arm, LAW], stock[arm, FIRST], stock[arm, LAST]
+    if law == FOREIGN:
+        return False
+    bits = generator(stock[arm, BITS])
+    n = min(buffer.shape[1], max(FEWEST, 2 * counts[arm]))
+    for s in range(n):
+        if law == BERNOULLI:
+            x = 1.0 if next_double(bits) < laws[first] else 0.0
+        elif law == NORMAL:
+            x = laws[first] + laws[first + 1] * random_standard_normal(bits)
+        elif law == BETA:
+            x = random_beta(bits, laws[first], laws[first + 1])
+        elif law == REPLAY:
+            x = laws[first + int(next_double(bits) * (last - first))]
+        else:  # a table: the values of all arms come first, here are their cumulated probabilities
+            u, low, high = next_double(bits), first, last
+            while low < high:
+                middle = (low + high) // 2
+                if u < laws[middle]:
+                    high = middle
+                else:
+                    low = middle + 1
+            x = laws[low - first]
+        buffer[arm, s] = x
+    stock[arm, USED], stock[arm, FILLED] = 0, n
+    return True
+
+
+@tight
+def ready(arm, counts, buffer, stock, laws):
+    """There is a value of an arm to take; False if the caller must draw some."""
+    return stock[arm, USED] < stock[arm, FILLED] or restock(arm, counts, buffer, stock, laws)
+
+
+@tight
+def take(arm, buffer, stock):
+    """The next value of an arm."""
+    x = buffer[arm, stock[arm, USED]]
+    stock[arm, USED] += 1
+    return x
