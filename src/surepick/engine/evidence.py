@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .compile import lean
+from .compile import lean, tight
 
 UNIT, NORMAL, SPREAD = 0, 1, 2
 ABOVE, BELOW, BOTH = 1, -1, 0
@@ -26,6 +26,7 @@ LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where pri
 HEDGE = 0.01  # the part of one-sided mixtures that is two-sided, so that evidence against far parameters is never very negative
 GOLDEN = 0.6180339887498949
 GRID = 8
+NEAR = 1e-9  # how near to its least ``rough`` is worked out
 
 
 @njit(cache=True)
@@ -143,9 +144,23 @@ def distance(kind, p, u):
     if kind == NORMAL:
         return 0.5 * (p - u) * (p - u)
     if kind == SPREAD:
-        small, large = roots(u)
-        return min(unit_distance(p, small), unit_distance(p, large))
+        return unit_distance(min(p, 1.0 - p), roots(u)[0])  # the root on the side of p is the nearer one
     return unit_distance(p, u)
+
+
+@lean
+def tilt_of(kind, p, u):
+    """The first and the second derivative of ``distance`` in u; very large at the ends of its range, where they are infinite."""
+    if kind == NORMAL:
+        return u - p, 1.0
+    q = min(max(u, LEAST), 1.0 - LEAST)
+    if kind == SPREAD:
+        p, q = min(p, 1.0 - p), min(max(roots(u)[0], LEAST), 0.5 - LEAST)
+    first, second = (q - p) / (q * (1.0 - q)), p / (q * q) + (1.0 - p) / ((1.0 - q) * (1.0 - q))
+    if kind == SPREAD:
+        stretch = 1.0 / (1.0 - 2.0 * q)
+        return first * stretch, (second + 2.0 * first * stretch) * stretch * stretch
+    return first, second
 
 
 # -- intervals --------------------------------------------------------------------------------------------------------
@@ -235,28 +250,91 @@ def rough(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho):
     if at_h <= at_j:
         return 0.0
     a, b = min(max(at_j, start), end), min(max(at_h, start), end)
+    w_h, w_j = n[h] * n[h] / (n[h] + rho), n[j] * n[j] / (n[j] + rho)
+    g = min(max((w_h * at_h + w_j * at_j) / (w_h + w_j), a), b)
     plain = kinds[h] != SPREAD and kinds[j] != SPREAD
     if plain and kinds[h] == kinds[j] and slope_h == slope_j and scale[h] == scale[j] and shift[h] == shift[j]:
-        w_h = n[h] * n[h] / (n[h] + rho)
-        w_j = n[j] * n[j] / (n[j] + rho)
-        g = min(max((w_h * at_h + w_j * at_j) / (w_h + w_j), a), b)
         return rough_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho)
-    x1, x2, f1, f2 = b - GOLDEN * (b - a), a + GOLDEN * (b - a), 0.0, 0.0
-    for step in range(18):  # golden section; one call a step, because compiled code inlines every call
-        first = step == 0 or (step > 1 and f1 < f2)
-        if step > 1:
-            if first:
-                b, x2, f2 = x2, x1, f1
-                x1 = b - GOLDEN * (b - a)
-            else:
-                a, x1, f1 = x1, x2, f2
-                x2 = a + GOLDEN * (b - a)
-        f = rough_at(x1 if first else x2, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho)
-        if first:
-            f1 = f
+    unit_h, unit_j = slope_h * scale[h], slope_j * scale[j]
+    least, most, stride = a, b, b - a
+    for _ in range(60):  # Newton's method for the zero of the derivative, which rises; halving where that leads too little far
+        h_1, h_2 = tilt_of(kinds[h], p[h], (g / slope_h - shift[h]) / scale[h])
+        j_1, j_2 = tilt_of(kinds[j], p[j], (g / slope_j - shift[j]) / scale[j])
+        tilt = w_h * h_1 / unit_h + w_j * j_1 / unit_j
+        bend = w_h * h_2 / (unit_h * unit_h) + w_j * j_2 / (unit_j * unit_j)
+        if tilt > 0.0:
+            most = g
         else:
-            f2 = f
-    return min(f1, f2)
+            least = g
+        if abs(tilt) * (most - least) <= NEAR:  # no more than that is left, by the tangent
+            break
+        before, stride = stride, -tilt / bend if bend > 0.0 else most - least
+        if not (least < g + stride < most and abs(stride) <= 0.5 * abs(before)):
+            stride = 0.5 * (least + most) - g
+        g += stride
+    return rough_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho)
+
+
+# -- what ``rough`` is at least, at a fraction of its cost ---------------------------------------------------------------
+
+SLIGHT, ROUNDING = 1e-9, 1e-14  # bounds are lowered by these, the second for every observation: more than arithmetic may err
+
+
+@tight
+def unit_distance_least(p, u):
+    """At most ``unit_distance``, and near it: ln(1 + y) <= y (6 + y) / (6 + 4 y), the same to the fourth order, for y > -1."""
+    a, b = p + 2.0 * u, 3.0 - p - 2.0 * u
+    return 0.5 * (p - u) * ((5.0 * p + u) * b - (6.0 - 5.0 * p - u) * a) / (a * b)
+
+
+@tight
+def alike_least(kind, w_h, p_h, w_j, p_j):
+    """At most ``rough`` for two arms of the same kind, shift, scale, range and slope; ``w`` is n^2 / (n + rho)."""
+    if p_h <= p_j:
+        return 0.0
+    g = (w_h * p_h + w_j * p_j) / (w_h + w_j)
+    if kind == NORMAL:
+        found = 0.5 * (w_h * (p_h - g) * (p_h - g) + w_j * (p_j - g) * (p_j - g))
+    else:
+        found = w_h * unit_distance_least(p_h, g) + w_j * unit_distance_least(p_j, g)
+    return found * (1.0 - SLIGHT) - ROUNDING * (w_h + w_j)
+
+
+# What is known of an arm, in a row of its own: kind, n and p; n^2 / (n + rho); ln(1 + n / rho) / 2; the parameter seen; its
+# range; what turns it into units.
+KIND, N, P, FACTOR, HALF, SEEN, LOW, HIGH, SHIFT, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+
+
+@lean
+def rough_least(level, h, j, slope_h, slope_j, known):
+    """At most ``rough``, and a level nearer to where its least is.
+
+    Distances are convex in the level (that of a ``SPREAD``, in its variance, too), so they are nowhere below a tangent; here the
+    tangent at ``level``, over the levels between those seen. The nearer that is to the least, the nearer the bound.
+    """
+    start = max(slope_h * known[h, LOW], slope_j * known[j, LOW])
+    end = min(slope_h * known[h, HIGH], slope_j * known[j, HIGH])
+    if start > end:
+        return (np.inf if slope_j * known[j, HIGH] <= slope_h * known[h, LOW] else 0.0), level
+    at_h, at_j = slope_h * known[h, SEEN], slope_j * known[j, SEEN]
+    if at_h <= at_j:
+        return 0.0, level
+    a, b = min(max(at_j, start), end), min(max(at_h, start), end)
+    both = known[h, FACTOR] + known[j, FACTOR]
+    if not a <= level <= b:
+        level = min(max((known[h, FACTOR] * at_h + known[j, FACTOR] * at_j) / both, a), b)
+    found, tilt, bend = 0.0, 0.0, 0.0
+    for side in range(2):
+        i, slope = (h, slope_h) if side == 0 else (j, slope_j)
+        u, unit, kind = (level / slope - known[i, SHIFT]) / known[i, SCALE], slope * known[i, SCALE], known[i, KIND]
+        found += known[i, FACTOR] * distance(kind, known[i, P], u)
+        first, second = tilt_of(kind, known[i, P], u)
+        tilt += known[i, FACTOR] * first / unit
+        bend += known[i, FACTOR] * second / (unit * unit)
+    found += tilt * (a - level) if tilt > 0.0 else tilt * (b - level)
+    if bend > 0.0:
+        level = min(max(level - tilt / bend, a), b)
+    return found * (1.0 - SLIGHT) - ROUNDING * both, level
 
 
 @njit(cache=True)
