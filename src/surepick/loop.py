@@ -306,6 +306,18 @@ def _by_fence(explorer: Explorer, source: Source) -> Stretch:
     return lambda rounds: run(*given, rounds)
 
 
+def _by_contest(explorer: Explorer, source: Source) -> Stretch:
+    """As ``_by_rival``, where decision and rival are the best few of every group."""
+    problem, kernel, room = explorer.problem, explorer.problem.kernel(), kernels("contests")
+    assert kernel is not None
+    assert isinstance(problem, LinearProblem)
+    if problem.sign < 0:  # a class from elsewhere
+        return _by_rival(explorer, source)
+    kept = room.kept(kernel.ints, explorer.counts, problem.scales)
+    given = type(explorer.policy) is CLUCB, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer)
+    return lambda rounds: room.run(*given, rounds)
+
+
 def _by_rival(explorer: Explorer, source: Source) -> Stretch:
     """Stops when the strongest rival of the decision is no better, or no other."""
     problem, kernel = explorer.problem, explorer.problem.kernel()
@@ -340,6 +352,7 @@ LOOPS = (
     Compiled((Joint,), (*PARTITIONS, "spanning-tree", "sample-allocation"), _by_exchange),
     Compiled((COCI, Uniform), (*PARTITIONS, "spanning-tree"), _by_note),
     Compiled((COCI, Uniform), ("sample-allocation", "resource-plan"), _by_fence),
-    Compiled((CLUCB, Unified), (*PARTITIONS, "spanning-tree", "matching"), _by_rival),
+    Compiled((CLUCB, Unified), PARTITIONS, _by_contest),
+    Compiled((CLUCB, Unified), ("spanning-tree", "matching"), _by_rival),
     Compiled((COCI, Uniform), ("matching",), _by_rival),  # they stop as Unified does here
 )

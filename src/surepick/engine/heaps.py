@@ -2,8 +2,8 @@
 
 All heaps of a loop lie in one array of whole numbers, two rows each: row 2h holds the arms of heap h, row 2h + 1 where in that
 row each arm is. Values lie in one array of floats, a row each.
-A heap lies in ``[start : start + size]`` of its row, ordered by ``sign`` times the values of row v, smallest first, ties to the
-lower index.
+A heap lies in ``[start : start + size]`` of its row, ordered by the values of row v: largest first, ties to the lower index, if
+``sign`` is -1, and the very reverse if it is 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .compile import lean, tight
 @tight
 def before(values, v, sign, i, j):
     x, y = sign * values[v, i], sign * values[v, j]
-    return x < y or (x == y and i < j)
+    return x < y or (x == y and (i < j) == (sign < 0.0))
 
 
 @tight
@@ -108,6 +108,17 @@ def moved(heaps, h, start, size, i, values, v, sign):
         sink(heaps, h, start, size, p, values, v, sign)
 
 
+@lean
+def remove(heaps, h, start, size, i, values, v, sign):
+    """Take an arm out of a heap, wherever it is; returns the new size."""
+    size -= 1
+    p, last = heaps[2 * h + 1, i], heaps[2 * h, start + size]
+    if last != i:
+        heaps[2 * h, p], heaps[2 * h + 1, last] = last, p
+        moved(heaps, h, start, size, last, values, v, sign)
+    return size
+
+
 # -- the r-th largest value: the r largest in a heap with the smallest of them first, the others in one with their largest first
 
 
@@ -117,7 +128,7 @@ def exchange(heaps, h, start, r, end, values, v):
     if start + r == end:
         return False
     a, b = heaps[2 * h, start], heaps[2 * h, start + r]
-    if values[v, b] <= values[v, a]:
+    if not before(values, v, -1.0, b, a):
         return False
     heaps[2 * h, start], heaps[2 * h, start + r] = b, a
     sink(heaps, h, start, r, 0, values, v, 1.0)

@@ -78,13 +78,25 @@ def find(parent, x):
 
 @njit(cache=True)
 def kruskal(order, u, v, nodes, decision):
-    parent = np.arange(nodes)
+    grow(order, u, v, np.empty(nodes, np.int64), decision)
+
+
+@njit(cache=True)
+def grow(order, u, v, parent, decision):
+    """As ``kruskal``, with room for the parents of the nodes."""
+    nodes = len(parent)
+    for x in range(nodes):
+        parent[x] = x
     decision[:] = 0
+    left = nodes - 1
     for e in order:
         a, b = find(parent, u[e]), find(parent, v[e])
         if a != b:
             parent[a] = b
             decision[e] = 1
+            left -= 1
+            if left == 0:
+                break
 
 
 @njit(cache=True)
