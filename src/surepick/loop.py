@@ -292,16 +292,21 @@ def _by_note(explorer: Explorer, source: Source) -> Stretch:
     return lambda rounds: room.run(*given, rounds)
 
 
-def _by_fence(explorer: Explorer, source: Source) -> Stretch:
-    """Stops when no arm is undecided; for every class with a kernel that finds undecided arms."""
-    problem, kernel = explorer.problem, explorer.problem.kernel()
+def _by_unit(explorer: Explorer, source: Source) -> Stretch:
+    """Stops when no arm is undecided; where units are handed out one by one, the richest first."""
+    problem, kernel, room = explorer.problem, explorer.problem.kernel(), kernels("units")
     assert kernel is not None
-    none = np.zeros(0, dtype=np.int64)
-    # The allocation kernel starts from a nearby solution; any other kernel ignores these.
-    near = [problem._solve(end) if problem.kind == "sample-allocation" else none for end in explorer.box()]
-    warm = np.array([near, near, near])
-    everywhere = type(explorer.policy) is Uniform
-    given = (*kernel, everywhere, *arrays_of(explorer, source), warm, np.array([1 / 64]), _budget(explorer))
+    near = np.array([problem._solve(end) for end in explorer.box()])
+    kept = room.kept(near, explorer.counts, problem.scales)
+    given = *kernel, type(explorer.policy) is Uniform, *kept, *arrays_of(explorer, source), _budget(explorer)
+    return lambda rounds: room.run(*given, rounds)
+
+
+def _by_fence(explorer: Explorer, source: Source) -> Stretch:
+    """Stops when no arm is undecided; for trees of so many edges that notes of them would take too much memory."""
+    kernel = explorer.problem.kernel()
+    assert kernel is not None
+    given = *kernel, type(explorer.policy) is Uniform, *arrays_of(explorer, source), np.array([1 / 64]), _budget(explorer)
     run = kernels("loop").run
     return lambda rounds: run(*given, rounds)
 
@@ -351,7 +356,7 @@ PARTITIONS = ("best-arm", "top-k", "best-of-each")
 LOOPS = (
     Compiled((Joint,), (*PARTITIONS, "spanning-tree", "sample-allocation"), _by_exchange),
     Compiled((COCI, Uniform), (*PARTITIONS, "spanning-tree"), _by_note),
-    Compiled((COCI, Uniform), ("sample-allocation", "resource-plan"), _by_fence),
+    Compiled((COCI, Uniform), ("sample-allocation", "resource-plan"), _by_unit),
     Compiled((CLUCB, Unified), PARTITIONS, _by_contest),
     Compiled((CLUCB, Unified), ("spanning-tree", "matching"), _by_rival),
     Compiled((COCI, Uniform), ("matching",), _by_rival),  # they stop as Unified does here

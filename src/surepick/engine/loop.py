@@ -8,7 +8,8 @@ Undecided arms are not looked for in every round. An arm that is decided on a bo
 is undecided there is so on every box around it. So for a stretch of rounds every interval gets a fence outside of it and a core
 inside of it. As long as no interval leaves its fence or uncovers its core, which only the arm just sampled can do before the
 horizon, arms that are decided on the fences are decided, arms that are undecided on the cores are undecided, and
-only for arms in between must the very box be tested. (Top-k and groups have a loop of their own, partitions.py.)
+only for arms in between must the very box be tested. Classes that can do with less have loops of their own: partitions.py,
+trees.py, units.py.
 """
 
 from __future__ import annotations
@@ -75,18 +76,18 @@ def kept(i, c_first, c_last, kind, numbers, units, span, counts, table, fence, c
 @njit(cache=True)
 def run(
     problem, ints, floats, everywhere,
-    kind, numbers, units, span, counts, table, variance, buffer, stock, laws, warm, tuned, budget, rounds,
+    kind, numbers, units, span, counts, table, variance, buffer, stock, laws, tuned, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm).
 
-    ``warm`` holds allocations near those at the ends of the box, of the fences and of the cores; ``tuned`` how far away fences
-    are put, which is kept between calls and changes how long it takes, not what comes out.
+    ``tuned`` is how far away fences are put, which is kept between calls and changes how long it takes, not what comes out.
     """
     m = len(counts)
     weights, box, fence, core = np.empty((1, m)), np.empty((2, m)), np.empty((2, m)), np.empty((2, m))
     out, out_fence, out_core = np.empty(m, np.bool_), np.empty(m, np.bool_), np.empty(m, np.bool_)
     status = np.empty(m, np.int64)
     queue, limbo = np.empty((2, m), np.int64), np.empty(m, np.int64)
+    warm = np.empty((2, 0), np.int64)
     t, horizon, waiting, opens, tests, c_first, c_last = 0, -1, 0, 0, 0, 0.0, 0.0
     for i in range(m):
         t += counts[i]
@@ -99,9 +100,9 @@ def run(
                 c_first, c_last = c_first * (1.0 - HAIR), log_term(numbers, horizon) * (1.0 + HAIR)
             for i in range(m):
                 fence_in(i, c_first, c_last, tuned[0], kind, numbers, units, span, counts, table, fence, core)
-            if not undecided(problem, ints, floats, fence[0], fence[1], warm[1], out_fence):
+            if not undecided(problem, ints, floats, fence[0], fence[1], warm, out_fence):
                 out_fence[:] = True
-            if not undecided(problem, ints, floats, core[0], core[1], warm[2], out_core):
+            if not undecided(problem, ints, floats, core[0], core[1], warm, out_core):
                 out_core[:] = False
             waiting = opens = 0
             for i in range(m):
@@ -121,7 +122,7 @@ def run(
                 c = log_term(numbers, t)
                 for j in range(m):
                     box[0, j], box[1, j] = ends(j, c, kind, numbers, units, span, counts, table)
-                if not undecided(problem, ints, floats, box[0], box[1], warm[0], out):
+                if not undecided(problem, ints, floats, box[0], box[1], warm, out):
                     return UNSURE, -1
                 tested = True
                 tests += 1
