@@ -1,4 +1,4 @@
-"""Samples a second of exact COCI with the paper's radius, on one core, against the paper's way in Python; and how m matters."""
+"""Samples a second on one core: exact COCI with the paper's radius against the paper's way in Python, and how m matters."""
 
 from __future__ import annotations
 
@@ -24,8 +24,20 @@ def steps(m: int, k: int) -> sp.Bernoulli:
     return sp.Bernoulli(np.r_[np.linspace(0.8, 0.6, k), np.linspace(0.5, 0.1, m - k)])
 
 
-def tree() -> sp.SpanningTree:
-    return sp.SpanningTree(graph(200, np.random.default_rng(0)))
+def tree(m: int = 200) -> sp.SpanningTree:
+    return sp.SpanningTree(graph(m, np.random.default_rng(0)))
+
+
+def strata(m: int) -> sp.SampleAllocation:
+    return sp.SampleAllocation(np.linspace(50, 400, m).astype(int), 50 * m)
+
+
+def sites(m: int) -> sp.ResourcePlan:
+    return sp.ResourcePlan(lambda y: 0.05 * y * y, [6] * m, 2 * m)
+
+
+def random(m: int) -> sp.Bernoulli:
+    return sp.Bernoulli(np.random.default_rng(m).uniform(0.05, 0.95, m))
 
 
 CHANCE = np.random.default_rng(1)
@@ -41,12 +53,30 @@ INSTANCES = (
 )  # fmt: skip
 
 
-def speed(problem: sp.Problem, world: sp.Environment, budget: int | None, least: float = 1.0) -> float:
+# what, problem and world by the number of arms, those numbers, policy, confidence, samples an arm at most
+GROWTH = (
+    ("CLUCB, top-10", lambda m: sp.TopK(m, 10), lambda m: steps(m, 10), (100, 1_000, 10_000), "clucb", "paper", 1000),
+    ("auto, top-10", lambda m: sp.TopK(m, 10), lambda m: steps(m, 10), (20, 200, 2_000), "auto", "auto", 100),
+    ("auto, strata", strata, random, (10, 30, 100), "auto", "auto", 1000),
+    ("COCI, strata", strata, random, (20, 200, 2_000), "coci", "paper", 2000),
+    ("COCI, sites of a plan", sites, random, (20, 200, 2_000), "coci", "paper", 400),
+    ("COCI, edges of a tree", tree, random, (200, 800, 3_200), "coci", "paper", 200),
+)  # fmt: skip
+
+
+def speed(
+    problem: sp.Problem,
+    world: sp.Environment,
+    budget: int | None,
+    policy: str = "coci",
+    confidence: str = "paper",
+    least: float = 1.0,
+) -> float:
     """Samples a second, of whole explorations that take at least so many seconds together."""
-    drive(sp.Explorer(problem, policy="coci", confidence="paper", budget=2 * problem.m + 300), world)  # compile
+    drive(sp.Explorer(problem, policy=policy, confidence=confidence, budget=2 * problem.m + 300), world)  # compile
     samples, run, start = 0, 0, time.process_time()
     while time.process_time() - start < least:
-        explorer = sp.Explorer(problem, policy="coci", confidence="paper", budget=budget)
+        explorer = sp.Explorer(problem, policy=policy, confidence=confidence, budget=budget)
         drive(explorer, world, run=run)
         samples += explorer.samples
         run += 1
@@ -115,6 +145,13 @@ def rows() -> list[Row]:
             growth <= 2.0,
         )
     )
+    for what, problem, world, arms, policy, confidence, samples in GROWTH:
+        speeds = [speed(problem(m), world(m), samples * m, policy, confidence) for m in arms]
+        growth, more = speeds[0] / speeds[-1], arms[-1] / arms[0]
+        shown = f"{', '.join(f'{x / 1e6:.2g}' for x in speeds)} M samples/s: {growth:.1f} × for {more:.0f} × the arms"
+        found.append(
+            Row(f"{what}, {', '.join(f'{m:,}' for m in arms)}", shown, f"less than half of {more:.0f} ×", growth < more / 2)
+        )
     return found
 
 

@@ -288,6 +288,16 @@ def unit_distance_least(p, u):
 
 
 @tight
+def distance_least(kind, p, u):
+    """At most ``distance``."""
+    if kind == NORMAL:
+        return 0.5 * (p - u) * (p - u)
+    if kind == SPREAD:
+        p, u = min(p, 1.0 - p), roots(u)[0]
+    return unit_distance_least(p, min(max(u, LEAST), 1.0 - LEAST))
+
+
+@tight
 def alike_least(kind, w_h, p_h, w_j, p_j):
     """At most ``rough`` for two arms of the same kind, shift, scale, range and slope; ``w`` is n^2 / (n + rho)."""
     if p_h <= p_j:
@@ -327,7 +337,7 @@ def rough_least(level, h, j, slope_h, slope_j, known):
     for side in range(2):
         i, slope = (h, slope_h) if side == 0 else (j, slope_j)
         u, unit, kind = (level / slope - known[i, SHIFT]) / known[i, SCALE], slope * known[i, SCALE], known[i, KIND]
-        found += known[i, FACTOR] * distance(kind, known[i, P], u)
+        found += known[i, FACTOR] * distance_least(kind, known[i, P], u)
         first, second = tilt_of(kind, known[i, P], u)
         tilt += known[i, FACTOR] * first / unit
         bend += known[i, FACTOR] * second / (unit * unit)

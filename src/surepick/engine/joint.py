@@ -297,11 +297,12 @@ def run(
     seats, sitting, rows, place = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
     first, links = np.zeros(m + 1, np.int64), np.zeros(2 * spots, np.int64)
     before, moved = decision.copy(), np.empty(m + 1, np.int64)
-    last, count = -1, 0
+    last, count, fresh = -1, 0, True
     for _ in range(rounds):
         # the decision, and the exchanges of what has changed with it
-        anew, many = last < 0, 1
-        moved[0] = last
+        anew, many = last < 0, 0
+        if fresh:
+            moved[0], many = last, 1
         if kind == GROUPS:
             if anew:
                 best(kind, ints, weights, decision)
@@ -310,7 +311,7 @@ def run(
                 other = replaced(last, ints, place, seats, sitting, weights)
                 if other >= 0:
                     change_seats(last, other, decision, seats, sitting, first, links, place, pair, scores)
-                    moved[1], many = other, 2
+                    moved[0], moved[1], many = last, other, 2
         elif kind == TREE:
             if anew or overtaken(last, first, links, pair, decision, weights):
                 anew = True
@@ -325,7 +326,7 @@ def run(
                 if anew or decision[i] != before[i]:
                     refit(i, floats, ints[1 : 1 + m], ints[1 + m :], decision, slopes, certain)
                     before[i] = decision[i]
-                    if i != last:
+                    if i != last or not fresh:
                         moved[many] = i
                         many += 1
         if anew:
@@ -370,8 +371,9 @@ def run(
             return EMPTY, arm
         observe(counts, table, variance, arm, take(arm, buffer, stock))
         t += 1
-        last = arm
+        last, fresh = arm, True
         if paired[arm]:
-            halves += 1 if counts[arm] % 2 == 1 else -1
+            fresh = counts[arm] % 2 == 0  # half a pair is no evidence yet
+            halves += -1 if fresh else 1
         see(arm, sign, counts, table, units, rho, bottom, top, n, p, weights, known)
     return PAUSED, -1
