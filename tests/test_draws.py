@@ -92,6 +92,14 @@ def test_a_world_from_elsewhere_has_no_law_that_is_not_its_own() -> None:
     assert (explorer.view.estimates >= 0.5).all()
 
 
+def test_a_world_with_a_sample_of_its_own_has_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = sp.Bernoulli([0.7, 0.2])
+    world.sample = lambda arm, n, rng: rng.random(n)
+    assert law_of(world) is None
+    monkeypatch.setattr(sp.Bernoulli, "sample", lambda self, arm, n, rng: rng.random(n))
+    assert law_of(sp.Bernoulli([0.7, 0.2])) is None
+
+
 @pytest.mark.parametrize(
     ("arm", "world"),
     [

@@ -93,7 +93,7 @@ def test_a_tangent_is_never_above_the_quick_evidence(two: Two, slopes: tuple[flo
 def test_the_bound_for_arms_alike_is_never_above_the_quick_evidence(kind: int, n: tuple, p: tuple, rho: float) -> None:
     two = Two((kind, kind), n, p, rho)
     (w_h, w_j), (p_h, p_j) = two.factor, two.p
-    bound, rough = evidence.alike_least(kind, w_h, p_h, w_j, p_j), two.rough((1.0, 1.0))
+    bound, rough = evidence.alike_least(0, 1, two.known()), two.rough((1.0, 1.0))
     assert bound <= rough
     if 0.2 <= p_j < p_h <= min(p_j + 0.1, 0.8):  # and is near it where it matters
         assert bound >= 0.99 * rough - 1e-12 * (w_h + w_j)
@@ -185,3 +185,30 @@ def test_long_runs_equal_those_that_score_every_exchange_in_every_round(name: st
 def test_every_class_with_exchanges_is_here() -> None:
     kinds = {problem.kind for problem, _ in WORLDS.values() if problem.exchangeable}
     assert kinds - {problem.kind for problem, _ in HARD.values()} <= {"best-arm"}
+
+
+FAR = {
+    "at the end": (sp.TopK(2, 1), sp.Replay([[1.0], [1 - 2.0**-53]])),
+    "at the other end": (sp.TopK(2, 1), sp.Replay([[5e-324], [0.0]])),
+    "near the end": (sp.TopK(3, 1), sp.Beta([0.995] * 3, 2.0)),
+    "far and narrow": (
+        sp.TopK([sp.Arm(f"{i}", low=1000, high=1000 + 1e-12) for i in range(4)], 2), sp.Replay([[1000, 1000 + 1e-12]] * 4),
+    ),
+    "far away": (
+        sp.TopK([sp.Arm(f"{i}", kind="subgaussian", scale=s) for i, s in enumerate([1.7, 3.3, 1, 3.3, 3.3, 1.7, 1])], 3),
+        sp.Gaussian(1e15 + np.array([0, 2, 1, 0.5, 1, 1, 1]), [1.7, 3.3, 1, 3.3, 3.3, 1.7, 1]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_rounding_does_not_matter(name: str) -> None:
+    """Where bounds that are not lowered enough would lead elsewhere, or divide by 0."""
+    problem, world = FAR[name]
+    for seed in range(25):
+        runs = []
+        for compiled in (False, True):
+            explorer = sp.Explorer(problem, 0.05, policy="joint", budget=150)
+            drive(explorer, world, seed=seed, compiled=compiled)
+            runs.append(explorer.counts.tolist())
+        assert runs[0] == runs[1]

@@ -244,9 +244,11 @@ def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Rep
     stretch, rounds = loop.prepare(explorer, source), ROUNDS
     while True:
         began = time.perf_counter()
-        what, arm = stretch(rounds)
+        try:
+            what, arm = stretch(rounds)
+        finally:  # also after Ctrl-C
+            explorer.forget()
         took = time.perf_counter() - began
-        explorer.forget()
         if what in (DECIDED, SPENT):
             return what == SPENT or explorer.policy.certified(explorer.view)
         if what == EMPTY:

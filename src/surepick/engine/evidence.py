@@ -277,6 +277,10 @@ def rough(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho):
 
 # -- what ``rough`` is at least, at a fraction of its cost ---------------------------------------------------------------
 
+# What is known of an arm, in a row of its own: kind, n and p; n^2 / (n + rho); ln(1 + n / rho) / 2; the parameter seen; its
+# range; what turns it into units.
+KIND, N, P, FACTOR, HALF, SEEN, LOW, HIGH, SHIFT, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+
 SLIGHT, ROUNDING = 1e-9, 1e-14  # bounds are lowered by these, the second for every observation: more than arithmetic may err
 
 
@@ -284,6 +288,8 @@ SLIGHT, ROUNDING = 1e-9, 1e-14  # bounds are lowered by these, the second for ev
 def unit_distance_least(p, u):
     """At most ``unit_distance``, and near it: ln(1 + y) <= y (6 + y) / (6 + 4 y), the same to the fourth order, for y > -1."""
     a, b = p + 2.0 * u, 3.0 - p - 2.0 * u
+    if not a * b > 0.0:  # at an end of [0, 1], by rounding
+        return 0.0
     return 0.5 * (p - u) * ((5.0 * p + u) * b - (6.0 - 5.0 * p - u) * a) / (a * b)
 
 
@@ -298,21 +304,17 @@ def distance_least(kind, p, u):
 
 
 @tight
-def alike_least(kind, w_h, p_h, w_j, p_j):
-    """At most ``rough`` for two arms of the same kind, shift, scale, range and slope; ``w`` is n^2 / (n + rho)."""
-    if p_h <= p_j:
+def alike_least(h, j, known):
+    """At most ``rough`` for two arms of the same kind, shift, scale, range and slope."""
+    if known[h, SEEN] <= known[j, SEEN]:
         return 0.0
-    g = (w_h * p_h + w_j * p_j) / (w_h + w_j)
-    if kind == NORMAL:
-        found = 0.5 * (w_h * (p_h - g) * (p_h - g) + w_j * (p_j - g) * (p_j - g))
+    w_h, p_h, w_j, p_j = known[h, FACTOR], known[h, P], known[j, FACTOR], known[j, P]
+    if known[h, KIND] == NORMAL:
+        found = 0.5 * (w_h * w_j / (w_h + w_j)) * (p_h - p_j) * (p_h - p_j)
     else:
+        g = (w_h * p_h + w_j * p_j) / (w_h + w_j)
         found = w_h * unit_distance_least(p_h, g) + w_j * unit_distance_least(p_j, g)
     return found * (1.0 - SLIGHT) - ROUNDING * (w_h + w_j)
-
-
-# What is known of an arm, in a row of its own: kind, n and p; n^2 / (n + rho); ln(1 + n / rho) / 2; the parameter seen; its
-# range; what turns it into units.
-KIND, N, P, FACTOR, HALF, SEEN, LOW, HIGH, SHIFT, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 
 @lean
@@ -333,7 +335,7 @@ def rough_least(level, h, j, slope_h, slope_j, known):
     both = known[h, FACTOR] + known[j, FACTOR]
     if not a <= level <= b:
         level = min(max((known[h, FACTOR] * at_h + known[j, FACTOR] * at_j) / both, a), b)
-    found, tilt, bend = 0.0, 0.0, 0.0
+    found, tilt, bend, error = 0.0, 0.0, 0.0, 0.0
     for side in range(2):
         i, slope = (h, slope_h) if side == 0 else (j, slope_j)
         u, unit, kind = (level / slope - known[i, SHIFT]) / known[i, SCALE], slope * known[i, SCALE], known[i, KIND]
@@ -341,10 +343,12 @@ def rough_least(level, h, j, slope_h, slope_j, known):
         first, second = tilt_of(kind, known[i, P], u)
         tilt += known[i, FACTOR] * first / unit
         bend += known[i, FACTOR] * second / (unit * unit)
+        off = ROUNDING * (abs(level / slope) + abs(known[i, SHIFT])) / known[i, SCALE]  # more than u may err
+        error += known[i, FACTOR] * (abs(first) + second * off) * off
     found += tilt * (a - level) if tilt > 0.0 else tilt * (b - level)
     if bend > 0.0:
         level = min(max(level - tilt / bend, a), b)
-    return found * (1.0 - SLIGHT) - ROUNDING * both, level
+    return found * (1.0 - SLIGHT) - ROUNDING * both - error, level
 
 
 @njit(cache=True)

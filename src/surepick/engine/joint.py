@@ -51,7 +51,7 @@ def bound(e, alike, pair, slopes, levels, scores, certain, known, threshold):
         return
     h, j = pair[UPPER, e], pair[LOWER, e]
     if alike:
-        found = alike_least(known[h, KIND], known[h, FACTOR], known[h, P], known[j, FACTOR], known[j, P])
+        found = alike_least(h, j, known)
     else:
         found, levels[e] = rough_least(levels[e], h, j, slopes[UPPER, e], slopes[LOWER, e], known)
     scores[SCORE, e] = found / need(h, j, known, threshold) if found > 0.0 else 0.0  # also if it is not a number

@@ -62,10 +62,13 @@ class Environment(ABC):
 
 
 def law_of(environment: Environment) -> Law | None:
-    """The law of an environment. A class from elsewhere that samples otherwise than its parent does not have its parent's law."""
+    """The law of an environment. One that samples otherwise than its class, or its parent, does not have their law."""
+    if "sample" in vars(environment):
+        return None
     for cls in type(environment).__mro__:
         if "sample" in vars(cls) or "law" in vars(cls):
-            return environment.law() if "law" in vars(cls) else None
+            own = "law" in vars(cls) and type(environment).sample.__module__ == cls.__module__
+            return environment.law() if own else None
     return None
 
 
