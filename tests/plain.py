@@ -15,7 +15,7 @@ from numba import njit
 import surepick as sp
 from surepick.engine import kernels
 from surepick.engine.kinds import FILLED, USED
-from surepick.loop import Source, arrays_of
+from surepick.loop import Source, arrays_of, drive
 from surepick.policies import CLUCB, Joint, Unified
 
 _undecided, _observe = kernels("loop").undecided, kernels("record").observe
@@ -137,6 +137,16 @@ def _run_joint(
         _observe(counts, table, variance, arm, buffer[arm, stock[arm, USED]])
         stock[arm, USED] += 1
         t += 1
+
+
+def same(problem: sp.Problem, world: sp.Environment, budget: int, run: int, **settings: Any) -> None:
+    """Both loops end with the same counts."""
+    runs = []
+    for how in (drive_plainly, drive):
+        explorer = sp.Explorer(problem, budget=budget, **settings)
+        how(explorer, world, seed=8, run=run)
+        runs.append((explorer.counts.tolist(), explorer.certified, explorer.decision.tolist()))
+    assert runs[0] == runs[1], settings
 
 
 def drive_plainly(explorer: sp.Explorer, world: sp.Environment, *, seed: int = 0, run: int = 0) -> None:

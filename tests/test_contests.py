@@ -9,7 +9,7 @@ import surepick as sp
 from surepick.engine import kernels
 from surepick.loop import drive
 
-from .plain import drive_plainly
+from .plain import same
 from .test_engine import K5, Fixed, grid, sequences
 
 CHANCE = np.random.default_rng(5)
@@ -43,23 +43,13 @@ TREES = {
 }
 
 
-def both(problem: sp.Problem, world: sp.Environment, delta: float, policy: str, confidence: str, budget: int, run: int) -> None:
-    """The plain loop and the one of the engine end with the same counts."""
-    runs = []
-    for how in (drive_plainly, drive):
-        explorer = sp.Explorer(problem, delta, policy=policy, confidence=confidence, budget=budget)
-        how(explorer, world, seed=8, run=run)
-        runs.append((explorer.counts.tolist(), explorer.certified, explorer.decision.tolist()))
-    assert runs[0] == runs[1], (policy, confidence, delta)
-
-
 @pytest.mark.parametrize("policy", ["clucb", "unified"])
 @pytest.mark.parametrize("name", [*LONG, *TREES])
 def test_long_runs_equal_those_that_sort_all_arms_in_every_round(name: str, policy: str) -> None:
     problem, world = {**LONG, **TREES}[name]
     budget = min(4_000_000 // problem.m, 100_000)
     for delta, run in ((0.05, 0), (0.9, 1)):
-        both(problem, world, delta, policy, "paper", budget, run)
+        same(problem, world, budget, run, delta=delta, policy=policy, confidence="paper")
 
 
 @pytest.mark.parametrize(("name", "policy"), [(name, ("clucb", "unified")[i % 2]) for i, name in enumerate(LONG)])
@@ -67,7 +57,7 @@ def test_every_sequence(name: str, policy: str) -> None:
     problem, world = LONG[name]
     for confidence in sequences(problem, policy):
         if confidence not in ("paper", "elimination"):
-            both(problem, world, 0.5, policy, confidence, 6 * problem.m + 300, 2)
+            same(problem, world, 6 * problem.m + 300, 2, delta=0.5, policy=policy, confidence=confidence)
 
 
 @pytest.mark.parametrize("horizon", ["near", "far", "any"])
@@ -85,7 +75,7 @@ def test_how_far_the_first_horizons_are_does_not_matter(name: str, horizon: str,
 
     monkeypatch.setattr(room, "kept", kept)
     for policy, confidence, budget in (("clucb", "paper", 20_000), ("unified", "auto", 800), ("unified", "paper", 20_000)):
-        both(problem, world, 0.9, policy, confidence, budget, 3)
+        same(problem, world, budget, 3, delta=0.9, policy=policy, confidence=confidence)
 
 
 @pytest.mark.parametrize("policy", ["clucb", "unified"])
@@ -107,14 +97,14 @@ def test_the_same_arms_in_the_same_order(name: str, policy: str) -> None:
     """The loop that looks at every arm, stopped after any number of samples."""
     problem, world = {**LONG, **TREES}[name]
     for budget in range(problem.m, problem.m + 80):
-        both(problem, world, 0.9, policy, "paper", budget, 4)
+        same(problem, world, budget, 4, delta=0.9, policy=policy, confidence="paper")
 
 
 def test_the_smallest_of_a_class_from_elsewhere() -> None:
     problem, world = sp.TopK(6, 2), sp.Beta([0.2, 0.7, 0.4, 0.9, 0.3, 0.6], 3)
     problem.sign = -1.0
     for policy in ("clucb", "unified"):
-        both(problem, world, 0.9, policy, "paper", 3000, 0)
+        same(problem, world, 3000, 0, delta=0.9, policy=policy, confidence="paper")
 
 
 def test_random_instances() -> None:
@@ -130,4 +120,5 @@ def test_random_instances() -> None:
         policy = ("clucb", "unified")[trial % 2]
         for confidence in {"paper", str(rng.choice(sequences(problem, policy)))} - {"elimination"}:
             budget = int(rng.integers(2 * problem.m, 3000 if confidence == "paper" else 400))
-            both(problem, world, float(rng.choice([0.05, 0.5, 0.95])), policy, confidence, budget, trial)
+            delta = float(rng.choice([0.05, 0.5, 0.95]))
+            same(problem, world, budget, trial, delta=delta, policy=policy, confidence=confidence)

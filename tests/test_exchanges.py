@@ -15,7 +15,7 @@ from surepick.engine.evidence import NORMAL, SPREAD, UNIT
 from surepick.engine.minima import LOOSE, ORDER, SCORE, SECOND
 from surepick.loop import drive
 
-from .plain import drive_plainly
+from .plain import same
 from .test_engine import LONG, WORLDS
 
 evidence, minima = kernels("evidence"), kernels("minima")
@@ -174,12 +174,7 @@ def test_long_runs_equal_those_that_score_every_exchange_in_every_round(name: st
     problem, world = HARD[name]
     exchanges = sp.Explorer(problem, policy="joint").policy.pairs
     for delta, run in ((0.9, 0), (0.05, 1), (1e-6, 2)):
-        runs = []
-        for how in (drive_plainly, drive):
-            explorer = sp.Explorer(problem, delta, policy="joint", budget=problem.m * 2 + 1_500_000 // (exchanges + 100))
-            how(explorer, world, seed=8, run=run)
-            runs.append((explorer.counts.tolist(), explorer.certified, explorer.decision.tolist()))
-        assert runs[0] == runs[1]
+        same(problem, world, problem.m * 2 + 1_500_000 // (exchanges + 100), run, delta=delta, policy="joint")
 
 
 def test_every_class_with_exchanges_is_here() -> None:

@@ -8,9 +8,9 @@ import pytest
 import surepick as sp
 from surepick.engine import kernels
 from surepick.engine.kinds import SPENT
-from surepick.loop import Source, _by_unit, drive
+from surepick.loop import Source, _by_unit
 
-from .plain import drive_plainly
+from .plain import drive_plainly, same
 
 CHANCE = np.random.default_rng(9)
 
@@ -51,15 +51,6 @@ HARD = {
 }  # fmt: skip
 
 
-def same(problem: sp.Problem, world: sp.Environment, delta: float, policy: str, confidence: str, budget: int, run: int) -> None:
-    runs = []
-    for how in (drive_plainly, drive):
-        explorer = sp.Explorer(problem, delta, policy=policy, confidence=confidence, budget=budget)
-        how(explorer, world, seed=4, run=run)
-        runs.append((explorer.counts.tolist(), explorer.certified, explorer.decision.tolist()))
-    assert runs[0] == runs[1], (policy, confidence, delta)
-
-
 @pytest.mark.parametrize("policy", ["coci", "uniform"])
 @pytest.mark.parametrize("name", HARD)
 def test_long_runs_equal_those_that_look_at_every_arm_in_every_round(name: str, policy: str) -> None:
@@ -69,7 +60,7 @@ def test_long_runs_equal_those_that_look_at_every_arm_in_every_round(name: str, 
         budget = 1_000 if confidence == "auto" else 600_000 // (problem.m + 5)
         if name == "equal strata":  # rounding often cannot tell
             budget = min(budget, 8_000)
-        same(problem, world, delta, policy, confidence, budget, run)
+        same(problem, world, budget, run, delta=delta, policy=policy, confidence=confidence)
 
 
 @pytest.mark.parametrize("policy", ["coci", "uniform"])

@@ -22,10 +22,11 @@ import numpy as np
 from numba import njit
 
 from .compile import lean, tight
-from .draws import ready, take
+from .draws import sample
 from .heaps import before, exchange, fall, moved, push, rank, remove
-from .kinds import CLOSE, DECIDED, DIVERGENCE, EMPTY, HAIR, PAUSED, SPENT, UNSURE
-from .record import ESTIMATE, observe
+from .kinds import CLOSE, DECIDED, DIVERGENCE, HAIR, PAUSED, UNSURE
+from .partitions import groups_of
+from .record import ESTIMATE
 from .sequences import HIGH, LOW, POWER, WIDE, ends, log_term, within
 
 WEIGHT, CLIPPED, CORNER = 0, 1, 2  # rows of ``values``; the estimate lies within the interval, also if the interval is elsewhere
@@ -58,20 +59,15 @@ class Kept(NamedTuple):
 def kept(kernel: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], scales: np.ndarray[Any, Any]) -> Kept:
     """What is kept before the first round."""
     m, groups = len(counts), int(kernel[1]) - 1
-    k, starts, members = int(kernel[0]), kernel[2 : 3 + groups], kernel[3 + groups :]
-    group = np.full(m, -1)
-    for g in range(groups):
-        if starts[g + 1] - starts[g] > k:
-            group[members[starts[g] : starts[g + 1]]] = g
     most = (16 * m + 256).bit_length()
     values, heaps = np.zeros((3, m)), np.full((6, m), NONE)
     values[WEIGHT] = scales * scales / counts
-    heaps[[2 * DECISION, 2 * RIVAL]] = members
+    heaps[[2 * DECISION, 2 * RIVAL]] = kernel[3 + groups :]
     notes, lists = np.full((5, m), NONE), np.full((2, most + 1), NONE)
     notes[POWER_OF] = most // 2
     state = np.array([counts.sum(), 0, 0, most, 0])
     touched = np.zeros((2, groups), dtype=np.int64)
-    return Kept(group, values, heaps, notes, lists, touched, state, np.zeros(most + 1), np.zeros(1))
+    return Kept(groups_of(kernel), values, heaps, notes, lists, touched, state, np.zeros(most + 1), np.zeros(1))
 
 
 @tight
@@ -322,11 +318,9 @@ def rounds_of(
                 what = weigh(t, group, values, heaps, lists, state, logs, k, starts, kind, numbers, units, span, counts, table)
                 if what != PAUSED:
                     return what, -1
-        if t >= budget:
-            return SPENT, -1
-        if not ready(arm, counts, buffer, stock, laws):
-            return EMPTY, arm
-        observe(counts, table, variance, arm, take(arm, buffer, stock))
+        what = sample(arm, t, budget, counts, table, variance, buffer, stock, laws)
+        if what != PAUSED:
+            return what, arm
         t += 1
         state[TOTAL] = t
         values[WEIGHT, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]

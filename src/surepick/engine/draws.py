@@ -14,7 +14,25 @@ from numba.np.random.distributions import random_beta, random_standard_normal
 from numba.np.random.generator_core import next_double
 
 from .compile import lean, tight
-from .kinds import BERNOULLI, BETA, BITS, FEWEST, FILLED, FIRST, FOREIGN, LAST, LAW, NORMAL, REPLAY, USED
+from .kinds import (
+    BERNOULLI,
+    BETA,
+    BITS,
+    DECIDED,
+    EMPTY,
+    FEWEST,
+    FILLED,
+    FIRST,
+    FOREIGN,
+    LAST,
+    LAW,
+    NORMAL,
+    PAUSED,
+    REPLAY,
+    SPENT,
+    USED,
+)
+from .record import observe
 
 _bits = types.NumPyRandomBitGeneratorType("bit_generator")
 # Where numba keeps what bitgen_t lists in this order.
@@ -68,14 +86,14 @@ def restock(arm, counts, buffer, stock, laws):
 
 
 @tight
-def ready(arm, counts, buffer, stock, laws):
-    """There is a value of an arm to take; False if the caller must draw some."""
-    return stock[arm, USED] < stock[arm, FILLED] or restock(arm, counts, buffer, stock, laws)
-
-
-@tight
-def take(arm, buffer, stock):
-    """The next value of an arm."""
-    x = buffer[arm, stock[arm, USED]]
+def sample(arm, t, budget, counts, table, variance, buffer, stock, laws):
+    """Observe the next value of an arm, or of none (-1); PAUSED if that is done, else why it is not."""
+    if arm < 0:
+        return DECIDED
+    if t >= budget:
+        return SPENT
+    if stock[arm, USED] >= stock[arm, FILLED] and not restock(arm, counts, buffer, stock, laws):
+        return EMPTY
+    observe(counts, table, variance, arm, buffer[arm, stock[arm, USED]])
     stock[arm, USED] += 1
-    return x
+    return PAUSED

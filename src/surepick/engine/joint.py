@@ -19,13 +19,13 @@ from numba import njit
 
 from .allocation import improve
 from .compile import lean, tight
-from .draws import ready, take
+from .draws import sample
 from .evidence import FACTOR, HALF, HIGH, KIND, LOW, SCALE, SEEN, SHIFT, SPREAD, N, P, alike_least, rough, rough_least, sure
 from .exchanges import FREE, SLACK, behind, exchanges, halved, richer
-from .kinds import DECIDED, EMPTY, PAUSED, SPENT, UNSURE
+from .kinds import PAUSED, UNSURE
 from .matroids import ahead
 from .minima import LOOSE, ORDER, SCORE, SECOND, enter, play, play_one, size_of
-from .record import ESTIMATE, observe
+from .record import ESTIMATE
 from .rivals import best
 from .sequences import unit_of
 
@@ -354,22 +354,19 @@ def run(
                 )  # fmt: skip
                 if f >= 0:
                     e, certified = f, False
-        arm = halved(counts, paired) if halves > 0 else -1
-        if certified and arm < 0:
-            return DECIDED, -1
-        if t >= budget:
-            return SPENT, -1
         # the choice
-        if arm < 0 and fewest < math.sqrt(t) - 0.5 * m:
-            arm = behind(counts)
-            fewest = counts.min()
-        if arm < 0:
-            arm = richer(
-                e, pair[UPPER], pair[LOWER], slopes[UPPER], slopes[LOWER], kinds, n, p, bottom, top, shift, scale, rho, counts
-            )
-        if not ready(arm, counts, buffer, stock, laws):
-            return EMPTY, arm
-        observe(counts, table, variance, arm, take(arm, buffer, stock))
+        arm = halved(counts, paired) if halves > 0 else -1
+        if arm < 0 and not certified:
+            if fewest < math.sqrt(t) - 0.5 * m:
+                arm = behind(counts)
+                fewest = counts.min()
+            if arm < 0:
+                arm = richer(
+                    e, pair[UPPER], pair[LOWER], slopes[UPPER], slopes[LOWER], kinds, n, p, bottom, top, shift, scale, rho, counts
+                )
+        what = sample(arm, t, budget, counts, table, variance, buffer, stock, laws)
+        if what != PAUSED:
+            return what, arm
         t += 1
         last, fresh = arm, True
         if paired[arm]:

@@ -18,12 +18,11 @@ import numpy as np
 from numba import njit
 
 from .allocation import allocation_undecided
-from .draws import ready, take
+from .draws import sample
 from .heaps import arrange, moved, pop, push
-from .kinds import CLOSED, DECIDED, EMPTY, HAIR, MAYBE, OPEN, PAUSED, SPENT, UNSURE
+from .kinds import CLOSED, HAIR, MAYBE, OPEN, PAUSED, UNSURE
 from .matroids import partition_undecided, tree_undecided
 from .plans import plan_undecided
-from .record import observe
 from .sequences import HIGH, LOW, POWER, WIDE, ends, log_term
 
 WIDEST, NARROWEST = 1.0 / 16.0, 1.0 / 4096.0  # fences and cores are this share of an interval away from it
@@ -137,13 +136,9 @@ def run(
             resting += 1
         for p in range(resting):
             waiting = push(queue, 0, 0, waiting, limbo[p], weights, 0, -1.0)
-        if arm < 0:
-            return DECIDED, -1
-        if t >= budget:
-            return SPENT, -1
-        if not ready(arm, counts, buffer, stock, laws):
-            return EMPTY, arm
-        observe(counts, table, variance, arm, take(arm, buffer, stock))
+        what = sample(arm, t, budget, counts, table, variance, buffer, stock, laws)
+        if what != PAUSED:
+            return what, arm
         t += 1
         weights[0, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
         moved(queue, 0, 0, waiting, arm, weights, 0, -1.0)

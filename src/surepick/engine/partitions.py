@@ -21,11 +21,10 @@ import numpy as np
 from numba import njit
 
 from .compile import lean, tight
-from .draws import ready, take
+from .draws import sample
 from .heaps import arrange, fall, pop, push, rank, ranked
-from .kinds import CLOSED, DECIDED, EMPTY, HAIR, MAYBE, OPEN, PAUSED, SPENT, TEST
+from .kinds import CLOSED, HAIR, MAYBE, OPEN, PAUSED, TEST
 from .matroids import partition_undecided
-from .record import observe
 from .sequences import POWER, WIDE, ends, log_term
 
 WEIGHT, INNER_LOW, INNER_UP, OUTER_LOW, OUTER_UP = 0, 1, 2, 3, 4  # rows of ``values``
@@ -50,19 +49,25 @@ class Kept(NamedTuple):
     logs: np.ndarray[Any, Any]  # the logarithm at the beginning and at the horizon
 
 
+def groups_of(kernel: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The group of every arm; -1 if all of its group are taken."""
+    k, starts, members = int(kernel[0]), kernel[2 : 2 + kernel[1]], kernel[2 + kernel[1] :]
+    group = np.full(len(members), -1)
+    for g in range(len(starts) - 1):
+        if starts[g + 1] - starts[g] > k:
+            group[members[starts[g] : starts[g + 1]]] = g
+    return group
+
+
 def kept(kernel: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], scales: np.ndarray[Any, Any]) -> Kept:
     """What is kept before the first stretch begins."""
     m, groups = len(counts), int(kernel[1]) - 1
-    k, starts, members = int(kernel[0]), kernel[2 : 3 + groups], kernel[3 + groups :]
-    group = np.full(m, -1)
-    for g in range(groups):
-        if starts[g + 1] - starts[g] > k:
-            group[members[starts[g] : starts[g + 1]]] = g
     values, heaps = np.zeros((5, m)), np.zeros((10, m), dtype=np.int64)
     values[WEIGHT] = scales * scales / counts
-    heaps[[2 * UP, 2 * DOWN]] = members
+    heaps[[2 * UP, 2 * DOWN]] = kernel[3 + groups :]
     state = np.array([counts.sum(), 0, NONE, max(8 * m, 256), 0])
-    return Kept(group, values, heaps, np.zeros((5, groups)), np.zeros((2, groups), dtype=np.int64), state, np.zeros(2))
+    edge, parked = np.zeros((5, groups)), np.zeros((2, groups), dtype=np.int64)
+    return Kept(groups_of(kernel), values, heaps, edge, parked, state, np.zeros(2))
 
 
 @tight
@@ -224,13 +229,9 @@ def rounds_of(
                 continue
             for p in range(resting):
                 state[WAITING] = push(heaps, QUEUE, 0, state[WAITING], limbo[p], values, WEIGHT, -1.0)
-        if arm < 0:
-            return DECIDED, -1
-        if t >= budget:
-            return SPENT, -1
-        if not ready(arm, counts, buffer, stock, laws):
-            return EMPTY, arm
-        observe(counts, table, variance, arm, take(arm, buffer, stock))
+        what = sample(arm, t, budget, counts, table, variance, buffer, stock, laws)
+        if what != PAUSED:
+            return what, arm
         t += 1
         state[TOTAL], tested = t, False
         values[WEIGHT, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]

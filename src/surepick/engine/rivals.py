@@ -13,10 +13,10 @@ from numba import njit
 
 from .assignment import matching_best
 from .compile import lean
-from .draws import ready, take
-from .kinds import CLOSE, DECIDED, EMPTY, PAUSED, SPENT, UNSURE
+from .draws import sample
+from .kinds import CLOSE, DECIDED, PAUSED, UNSURE
 from .matroids import ahead, grow, kruskal, nth_best
-from .record import ESTIMATE, observe
+from .record import ESTIMATE
 from .sequences import POWER, WIDE, ends, log_term
 
 
@@ -119,11 +119,9 @@ def run(
                 return UNSURE, -1
             if gap < 0.0:
                 return DECIDED, -1
-        if t >= budget:
-            return SPENT, -1
-        if not ready(arm, counts, buffer, stock, laws):
-            return EMPTY, arm
-        observe(counts, table, variance, arm, take(arm, buffer, stock))
+        what = sample(arm, t, budget, counts, table, variance, buffer, stock, laws)
+        if what != PAUSED:
+            return what, arm
         t += 1
         weights[arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
     return PAUSED, -1

@@ -21,11 +21,10 @@ import numpy as np
 from numba import njit
 
 from .compile import lean, tight
-from .draws import ready, take
+from .draws import sample
 from .heaps import arrange, fall, pop, push
-from .kinds import CLOSED, DECIDED, EMPTY, HAIR, MAYBE, OPEN, PAUSED, SPENT
+from .kinds import CLOSED, HAIR, MAYBE, OPEN, PAUSED
 from .matroids import ahead
-from .record import observe
 from .sequences import POWER, WIDE, ends, log_term
 
 WEIGHT, INNER_LOW, INNER_UP, OUTER_LOW, OUTER_UP, NOW_LOW, NOW_UP = 0, 1, 2, 3, 4, 5, 6  # rows of ``values``
@@ -411,13 +410,9 @@ def rounds_of(
                 state[WAITING] = push(queue, 0, 0, state[WAITING], work[LIMBO, p], values, WEIGHT, -1.0)
             if state[HORIZON] == NONE:
                 continue
-        if arm < 0:
-            return DECIDED, -1
-        if t >= budget:
-            return SPENT, -1
-        if not ready(arm, counts, buffer, stock, laws):
-            return EMPTY, arm
-        observe(counts, table, variance, arm, take(arm, buffer, stock))
+        what = sample(arm, t, budget, counts, table, variance, buffer, stock, laws)
+        if what != PAUSED:
+            return what, arm
         t += 1
         state[TOTAL] = t
         values[WEIGHT, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]

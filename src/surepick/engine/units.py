@@ -22,11 +22,10 @@ from numba import njit
 
 from .allocation import allocation_undecided
 from .compile import lean, tight
-from .draws import ready, take
+from .draws import sample
 from .heaps import arrange, before, fall, moved, pop, push, remove
-from .kinds import CLOSED, DECIDED, EMPTY, HAIR, MAYBE, OPEN, PAUSED, SPENT, TEST, UNSURE
+from .kinds import CLOSED, HAIR, MAYBE, OPEN, PAUSED, TEST, UNSURE
 from .plans import plan_undecided
-from .record import observe
 from .sequences import HIGH, LOW, POWER, WIDE, ends, log_term
 
 ALLOCATION, PLAN = 2, 3  # kinds of problems
@@ -468,13 +467,9 @@ def rounds_of(
             if not everywhere:
                 look_again(problem, ints[0], held, gains, heaps, queue, weights, notes, state)
             continue
-        if arm < 0:
-            return DECIDED, -1
-        if t >= budget:
-            return SPENT, -1
-        if not ready(arm, counts, buffer, stock, laws):
-            return EMPTY, arm
-        observe(counts, table, variance, arm, take(arm, buffer, stock))
+        what = sample(arm, t, budget, counts, table, variance, buffer, stock, laws)
+        if what != PAUSED:
+            return what, arm
         t += 1
         state[TOTAL], tested = t, False
         weights[0, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
