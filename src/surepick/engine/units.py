@@ -15,6 +15,7 @@ these do not tell either, the box itself is tested.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,18 +121,63 @@ def give(q, i, change, problem, ints, floats, theta, units, held, gains, heaps, 
         unpark(i, gains, heaps, queue, weights, notes, state)
 
 
+@tight
+def units_at(edge, i, ints, floats, theta, m):
+    """Units of an arm of an allocation whose steps gain at least ``edge``: u (u - 1) <= size^2 theta / edge."""
+    least, most = limits(ALLOCATION, ints, i, m)
+    return min(max(math.floor(0.5 + math.sqrt(0.25 + floats[i] * floats[i] * theta / edge)), least), most)
+
+
+@lean
+def leap(q, ints, floats, theta, units, held, gains, heaps, queue, weights, notes, state):
+    """About the right units of an allocation at a corner, at once: by halving for what the poorest unit gains."""
+    m = units.shape[1]
+    low, high = 0.0, 0.0
+    for i in range(m):
+        high = max(high, floats[i] * floats[i] * theta[q, i])
+    high = max(high, 1e-250)  # with no spread at all, any will do
+    low = high * 1e-40
+    for _ in range(100):
+        edge = math.sqrt(low) * math.sqrt(high)
+        total = 0
+        for i in range(m):
+            total += units_at(edge, i, ints, floats, theta[q, i], m)
+        if total > ints[0]:
+            low = edge
+        else:
+            high = edge
+    held[q] = 0
+    for i in range(m):
+        if q >= FENCE_LOW and notes[WHERE, i] == PARKED:
+            unpark(i, gains, heaps, queue, weights, notes, state)
+        units[q, i] = units_at(high, i, ints, floats, theta[q, i], m)
+        held[q] += units[q, i]
+    for i in range(m - 1, -1, -1):  # what is left when all others are full is for arms without spread, the last first
+        if theta[q, i] == 0.0 and held[q] < ints[0] - m:
+            more = min(ints[0] - held[q], limits(ALLOCATION, ints, i, m)[1] - units[q, i])
+            units[q, i] += more
+            held[q] += more
+    for i in range(m):
+        price(q, i, ALLOCATION, ints, floats, theta, units, gains)
+    arrange(heaps, HELD + q, 0, m, gains, HELD + q, 1.0)
+    arrange(heaps, LACKING + q, 0, m, gains, LACKING + q, -1.0)
+
+
 @lean
 def hand_out(q, problem, ints, floats, theta, units, held, gains, heaps, queue, weights, notes, state):
     """Make the units at a corner right again: those of the richest steps."""
-    m = units.shape[1]
+    m, moves = units.shape[1], 0
     while True:
+        moves += 1
+        if moves == 64 + 4 * m and problem == ALLOCATION:
+            leap(q, ints, floats, theta, units, held, gains, heaps, queue, weights, notes, state)
         a, b = m - 1 - heaps[2 * (HELD + q), 0], m - 1 - heaps[2 * (LACKING + q), 0]
         poorest, richest = gains[HELD + q, m - 1 - a], gains[LACKING + q, m - 1 - b]
         more = less = False
-        if problem == PLAN and (richest > 0.0 or held[q] < ints[0]):
+        if held[q] < ints[0] or (problem == PLAN and richest > 0.0):
             more = richest > -np.inf
-        elif problem == PLAN and held[q] > ints[0]:
-            less = poorest <= 0.0
+        elif held[q] > ints[0]:
+            less = problem == ALLOCATION or poorest <= 0.0
         else:
             more = less = richest > poorest or (richest == poorest and b > a)
         if not (more or less):
