@@ -15,7 +15,7 @@ from sampling import TOP3
 
 import surepick as sp
 
-RUNS, MANY, BUDGET = 6_000, 10_000, 1_100
+RUNS, MANY, BUDGET = 12_000, 10_000, 1_100
 
 
 def seconds(executor: int) -> float:
