@@ -41,7 +41,6 @@ FIRST, LAST, UNTIL = 0, 1, 2  # rows of ``reach``, of an arm's fence: the logari
 TOTAL, WAITING, WITNESS, SIZE, BEGUN = 0, 1, 2, 3, 4  # entries of ``state``; SIZE is how many arms are parked
 ROOM = 1.0 / 32.0  # fences and cores are this share of an interval away from it
 SAME = 1e-13  # steps of allocations nearer than this, relatively, are left to exact fractions
-NONE = -1
 
 
 class Kept(NamedTuple):
@@ -132,7 +131,7 @@ def units_at(edge, i, ints, floats, theta, m):
 def leap(q, ints, floats, theta, units, held, gains, heaps, queue, weights, notes, state):
     """About the right units of an allocation at a corner, at once: by halving for what the poorest unit gains."""
     m = units.shape[1]
-    low, high = 0.0, 0.0
+    high = 0.0
     for i in range(m):
         high = max(high, floats[i] * floats[i] * theta[q, i])
     high = max(high, 1e-250)  # with no spread at all, any will do
