@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import signal
 
 import numpy as np
 import pytest
@@ -479,3 +480,30 @@ def test_ties_of_many_arms() -> None:
             a, b = rng.integers(0, 5, (2, 60)) / 4
             lower, upper = np.minimum(a, b), np.maximum(a, b)
             assert problem.undecided(lower, upper).tolist() == undecided_by_calls(problem, lower, upper).tolist()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
+@pytest.mark.parametrize("policy", ["coci", "clucb", "auto"])
+def test_what_an_interrupt_leaves_is_what_was_recorded(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in the middle of a stretch: the explorer answers for the samples it has, not for those before the stretch."""
+    problem = sp.TopK(4, k=2)
+    explorer = sp.Explorer(problem, 0.1, policy=policy)
+    monkeypatch.setattr("surepick.loop.REPORT", 0.0)  # progress looks at the explorer before every stretch
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        drive(sp.Explorer(problem, 0.1, policy=policy, budget=100), sp.Bernoulli([0.5] * 4))  # compile first
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            drive(explorer, sp.Bernoulli([0.5] * 4), seed=1, progress=lambda _: None)  # never certified
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    fresh = sp.Explorer(problem, 0.1, policy=policy)
+    fresh.record = explorer.record
+    assert explorer.samples > 1000
+    assert explorer.ask(4) == fresh.ask(4)
+    assert repr(explorer.certificate()) == repr(fresh.certificate())
