@@ -49,6 +49,7 @@ from .sequences import HIGH, LOW, POWER, WIDE, ends, log_term
 
 FIRST, LAST, UNTIL = 0, 1, 2  # rows of ``reach``, of an arm's fence: the logarithm at its beginning, at its horizon; the horizon
 ROOM = 1.0 / 32.0  # fences and cores are this share of an interval away from it
+PATIENCE = 8  # samples of an arm after which its horizon may be further away again, if it had to be brought nearer
 
 
 class Kept(NamedTuple):
@@ -271,9 +272,10 @@ def rounds_of(
         weights[0, arm] = span[WIDE, arm] * span[WIDE, arm] / counts[arm]
         fall(queue, 0, 0, state[WAITING], queue[1, arm], weights, 0, -1.0)
         if not within_fence(arm, theta, reach, kind, numbers, about, span, counts, table):
+            level = min(notes[LEVEL, arm] + (counts[arm] % PATIENCE == 0), highest(t, m))
             refence(
-                arm, t, notes[LEVEL, arm], problem, ints, floats, theta, units, held, gains, heaps, queue, timer, weights, notes,
-                state, reach, kind, numbers, about, span, counts, table,
+                arm, t, level, problem, ints, floats, theta, units, held, gains, heaps, queue, timer, weights, notes, state,
+                reach, kind, numbers, about, span, counts, table,
             )  # fmt: skip
             if not everywhere:
                 look_again(problem, ints[0], held, gains, heaps, queue, weights, notes, state)
