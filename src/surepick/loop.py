@@ -17,7 +17,7 @@ from .certificate import Certificate, Outcome
 from .confidence import Confidence, Mixture
 from .confidence.base import Sequence
 from .engine import kernels
-from .engine.kinds import BITS, DECIDED, EMPTY, FEWEST, FILLED, FIRST, LAST, LAW, SPENT, UNSURE, USED
+from .engine.kinds import BITS, DECIDED, EMPTY, FEWEST, FILLED, FIRST, FOREIGN, LAST, LAW, SPENT, UNSURE, USED
 from .environments.base import Environment, Law, law_of, stream
 from .errors import ObservationError, SettingError
 from .estimators import Moments
@@ -27,7 +27,7 @@ from .problems.base import LinearProblem, Problem, kernel_of
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
 
-MOST = 512  # values drawn ahead for one arm at most, about twice as many as it has had; they are the same however many
+MOST = 512  # values that NumPy draws ahead for one arm at most, about twice as many as it has had; the same however many
 ROUNDS = 1024  # rounds in compiled code before the first look at progress and Ctrl-C
 LOOK = 0.05  # seconds between two looks, about
 REPORT = 0.1  # seconds between two calls of a progress function
@@ -163,7 +163,6 @@ class Source:
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
         self.chunk = MOST if isinstance(sampler, Environment) else 1
         self.rngs = [stream(seed, run, i) for i in range(m)]
-        self.buffer = np.empty((m, self.chunk))
         self.stock = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/kinds.py
         self.laws = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
@@ -171,6 +170,9 @@ class Source:
             self.laws = np.ascontiguousarray(law.numbers)
             self.stock[:, LAW], self.stock[:, FIRST], self.stock[:, LAST] = law.kinds, law.starts[:-1], law.starts[1:]
             self.stock[:, BITS] = [_address(rng.bit_generator.capsule, b"BitGenerator") for rng in self.rngs]
+            if (self.stock[:, LAW] != FOREIGN).all():  # compiled code draws few at a time as quickly, and they stay in the cache
+                self.chunk = FEWEST
+        self.buffer = np.empty((m, self.chunk))
 
     def _fits(self, law: Law) -> bool:
         """Every value that the law can give is one that its arm takes, so that none need be checked."""

@@ -65,7 +65,7 @@ def kept(kernel: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], scales: np.
     values, heaps = np.zeros((5, m)), np.zeros((10, m), dtype=np.int64)
     values[WEIGHT] = scales * scales / counts
     heaps[[2 * UP, 2 * DOWN]] = kernel[3 + groups :]
-    state = np.array([counts.sum(), 0, NONE, max(8 * m, 256), 0])
+    state = np.array([counts.sum(), 0, NONE, max(2 * m, 256), 0])
     edge, parked = np.zeros((5, groups)), np.zeros((2, groups), dtype=np.int64)
     return Kept(groups_of(kernel), values, heaps, edge, parked, state, np.zeros(2))
 
@@ -122,7 +122,7 @@ def begin(t, everywhere, group, values, heaps, edge, parked, state, logs, k, sta
     m = len(group)
     if numbers[POWER] > 0.0:
         if state[HORIZON] != NONE:  # the last stretch was not too long
-            state[STRETCH] = min(2 * state[STRETCH], max(8 * m, 256))
+            state[STRETCH] = min(2 * state[STRETCH], max(2 * m, 256))
         state[HORIZON] = t + state[STRETCH]
         logs[0] = log_term(numbers, t) * (1.0 - HAIR)
         logs[1] = log_term(numbers, state[HORIZON]) * (1.0 + HAIR)
