@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 import surepick as sp
+import surepick.engine
 from surepick.confidence import CONFIDENCES, Paper
 from surepick.confidence.base import Sequence, sequence
 from surepick.engine import kernels
@@ -507,3 +510,17 @@ def test_what_an_interrupt_leaves_is_what_was_recorded(policy: str, monkeypatch:
     assert explorer.samples > 1000
     assert explorer.ask(4) == fresh.ask(4)
     assert repr(explorer.certificate()) == repr(fresh.certificate())
+
+
+def test_kernels_become_part_of_others_only_where_that_is_said() -> None:
+    """numba would hand it on to what is compiled for the first time: speeds would depend on what ran before."""
+    rooms = [kernels(path.stem) for path in Path(surepick.engine.__path__[0]).glob("[a-z]*.py")]
+    inlined = {
+        kernel for room in rooms for kernel in vars(room).values()
+        if isinstance(kernel, Dispatcher) and kernel.targetoptions.get("forceinline")
+    }  # fmt: skip
+    assert len(inlined) > 20
+    for kernel in inlined:
+        for name in kernel.py_func.__code__.co_names:
+            called = kernel.py_func.__globals__.get(name)
+            assert not isinstance(called, Dispatcher) or "forceinline" in called.targetoptions, (kernel, name)
