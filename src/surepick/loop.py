@@ -160,6 +160,7 @@ class Source:
     def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int) -> None:
         m = explorer.problem.m
         self.explorer = explorer
+        explorer.policy.seed(seed, run)
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
         self.chunk = MOST if isinstance(sampler, Environment) else 1
         self.rngs = [stream(seed, run, i) for i in range(m)]

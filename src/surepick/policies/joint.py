@@ -48,6 +48,7 @@ class Joint(Policy):
     own = "auto"
     rule = "exchanges"
     box_share = 0.1
+    independent = True
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
