@@ -300,7 +300,9 @@ def test_extreme_weights() -> None:
 
 def test_arms_that_the_solver_cannot_see_together_are_refused() -> None:
     far = [sp.Arm("city", 0, 1e12), sp.Arm("hamlet")]
-    with pytest.raises(ProblemError, match=r"'city' reaches 1e\+12, more than 1e\+06 times the range of arm 'hamlet', 1: .* units"):
+    with pytest.raises(
+        ProblemError, match=r"'city' reaches 1e\+12, more than 1e\+06 times the range of arm 'hamlet', 1: .* units"
+    ):
         sp.Program(far, [[1, 1]], upper=1)
     assert sp.Program(far, [[1, 1]], upper=1, levels=[0, 1]).solve([1.0, 0.5]).tolist() == [0, 1]  # never taken: weighs nothing
 

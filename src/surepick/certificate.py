@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,12 @@ class Certificate:
         What chose the arms and made the intervals.
     rule : str
         How it stops: ``"per-arm"`` when no arm is undecided, ``"unified"`` when no rival is left.
-    names : list of str
+    names : list
         The arms' names.
+    independent : bool
+        The guarantee needs arms that are independent of each other; see ``conditions``.
+    ended : list
+        The arms that can never be sampled again.
     """
 
     decision: np.ndarray[Any, Any]
@@ -65,6 +69,23 @@ class Certificate:
     rule: str
     confidence: str
     names: list[str]
+    independent: bool = False
+    ended: list[str] = field(default_factory=list)
+
+    @property
+    def conditions(self) -> list[str]:
+        """What the guarantee assumes, in sentences."""
+        if self.independent:
+            between = "Values of different arms are independent of each other."
+        else:
+            between = "Values of different arms may depend on each other in any way."
+        return [
+            "Values of one arm are independent draws from one distribution that does not drift.",
+            between,
+            "Every value lies within the bounds that were declared for its arm.",
+            "Whether and when a value was told did not depend on the value.",
+            "Delta, epsilon, the bounds and the problem were fixed before the data were seen.",
+        ]
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -106,6 +127,8 @@ class Certificate:
             "rule": self.rule,
             "confidence": self.confidence,
             "arms": list(self.names),
+            "ended": list(self.ended),
+            "conditions": self.conditions,
         }
 
     def __str__(self) -> str:
@@ -126,7 +149,8 @@ class Certificate:
             so_far = f" So far, {sure} it is within {worst}."
         else:
             so_far = ""
-        return f"Not certified {after}: {arms} undecided.{so_far}"
+        no_more = f" {_listed(self.ended)} can be sampled no more." if self.ended else ""
+        return f"Not certified {after}: {arms} undecided.{no_more}{so_far}"
 
 
 @dataclass(frozen=True, eq=False)

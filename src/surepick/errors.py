@@ -9,12 +9,15 @@
     ├── ObservationError        a value that cannot be recorded; nothing was recorded (also a ValueError)
     │   └── UnknownArmError     an arm that the problem does not have (also a LookupError)
     ├── SettingError            delta, epsilon, budget, policy, confidence (also a ValueError)
+    ├── SamplerError            a sampler of yours raised; carries what was observed until then (also a RuntimeError)
     └── StudyError              a study file or a data file; names the file and the key (also a ValueError)
 
 Each message is a sentence that says what was wrong, where, and what to do about it.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class SurepickError(Exception):
@@ -43,6 +46,17 @@ class UnknownArmError(ObservationError, LookupError):
 
 class SettingError(SurepickError, ValueError):
     """A setting of an exploration is out of its range or unknown."""
+
+
+class SamplerError(SurepickError, RuntimeError):
+    """A sampler raised. Nothing is lost: ``explorer`` has all observations until then, and ``outcome`` what they say.
+
+    Go on with ``surepick.explore(error.explorer, sampler)`` once the cause is mended; the sampler's own error is ``__cause__``.
+    """
+
+    def __init__(self, message: str, explorer: Any, outcome: Any) -> None:
+        super().__init__(message)
+        self.explorer, self.outcome = explorer, outcome
 
 
 class StudyError(SurepickError, ValueError):

@@ -65,6 +65,7 @@ class Moments:
         self.counts = np.zeros(m, dtype=np.int64)
         self.table = np.zeros((m, 8))  # all of an arm side by side, one line of a processor's cache; see engine/record.py
         self.variance = variance
+        self.rows: object = None  # differences of arms that were observed together, if they are kept
         self._name_columns()
         self.origins[:] = self.waiting[:] = self.estimates[:] = np.nan
 
@@ -78,11 +79,11 @@ class Moments:
         self.differences: Floats = self.table[:, 6]  # sum of (x - x')^2 over the pairs: first and second, third and fourth, ...
         self.waiting: Floats = self.table[:, 7]  # the last x - origin while its partner is missing
 
-    def __getstate__(self) -> tuple[Ints, Floats, bool]:
-        return self.counts, self.table, self.variance
+    def __getstate__(self) -> tuple[Ints, Floats, bool, object]:
+        return self.counts, self.table, self.variance, self.rows
 
-    def __setstate__(self, state: tuple[Ints, Floats, bool]) -> None:
-        self.counts, self.table, self.variance = state
+    def __setstate__(self, state: tuple[Ints, Floats, bool, object]) -> None:
+        self.counts, self.table, self.variance, self.rows = state
         self._name_columns()
 
     def place(self, arms: Sequence[Arm]) -> Self:

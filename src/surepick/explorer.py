@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 import math
+import os
+import threading
 from collections import Counter
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arms import Bools, Floats, Ints
+from . import saving
+from .arms import Bools, Floats, Ints, short
 from .certificate import Certificate
 from .confidence import make_confidence
-from .errors import SettingError
-from .policies import View, make_policy
+from .errors import ObservationError, SettingError
+from .estimators import Moments
+from .policies import Paired, View, make_policy
 from .policies.base import spread
 from .problems.base import Problem
+
+log = logging.getLogger("surepick")
+
+P, T = ParamSpec("P"), TypeVar("T")
+
+
+def alone(method: Callable[Concatenate[Explorer, P], T]) -> Callable[Concatenate[Explorer, P], T]:
+    """One thread at a time in an explorer."""
+
+    @functools.wraps(method)
+    def call(self: Explorer, *given: P.args, **named: P.kwargs) -> T:
+        with self._lock:
+            return method(self, *given, **named)
+
+    return call
 
 
 class Explorer:
@@ -26,8 +48,8 @@ class Explorer:
     problem : Problem
     delta : float
         The decision may be wrong with at most this probability.
-    policy : {"auto", "joint", "joint-linear", "pac", "coci", "uniform", "unified", "clucb", "lucb", "kl-lucb", "ugape", \
-"ts-explore", "gap", "elimination"}
+    policy : {"auto", "joint", "joint-linear", "paired", "pac", "coci", "uniform", "unified", "clucb", "lucb", "kl-lucb", \
+"ugape", "ts-explore", "gap", "elimination"}
         How arms are chosen and when to stop; ``"auto"`` is the one that needs the fewest samples for this class.
     confidence : {"auto", "own", "paper", "normal", "beta", "kt-kl", "bernstein", "pairs", "u-statistic", "bernoulli-variance", \
 "clucb", "lucb", "kl-lucb", "elimination"}
@@ -41,12 +63,28 @@ class Explorer:
         Stop after this many observations, certified or not.
     spend : bool
         Spend the whole budget, also after the decision is certified: the certificate is that of all observations.
+    dependent : bool
+        Values of *different* arms may depend on each other: several variants shown to one person, candidates judged on the same
+        day. Only what holds under any such dependence is used, which costs samples. See the notes.
 
     Notes
     -----
-    Observations may come in any order, in any batches, late, or not at all: the guarantee holds as long as nobody looks
-    at a value to choose whether to report it. Once found certified (whenever ``ask``, ``done`` or the certificate is looked
-    at), an explorer stays so: later observations are counted, and the certificate is the one of that moment.
+    The guarantee assumes that
+
+    * values of one arm are independent draws from one distribution that does not drift;
+    * values of different arms are independent of each other, *unless* ``dependent=True`` or the policy weighs every arm by
+      itself: ``joint``, ``joint-linear`` (what ``auto`` takes for most classes) and ``ts-explore`` multiply the evidence of
+      different arms and need it, all other policies do not;
+    * every value lies within the bounds that were declared;
+    * whether and when a value is told does not depend on the value: successes that are told at once and failures after a week
+      break it;
+    * delta, epsilon, the bounds and the problem were fixed before the data were seen.
+
+    Observations may then come in any order, in any batches, late, or not at all. Every call of ``tell``, ``tell_row`` and
+    ``tell_many`` is a moment, and every moment is judged once: an explorer that was certified at one of them stays certified, with
+    the certificate of that moment, and so does another one that is told the same in the same order.
+
+    All methods may be called from several threads.
 
     If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``.
 
@@ -75,43 +113,111 @@ class Explorer:
         relative: bool = False,
         budget: int | None = None,
         spend: bool = False,
+        dependent: bool = False,
     ) -> None:
         if not isinstance(problem, Problem):
-            raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {problem!r}.")
+            raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
         self.problem = problem
         self.delta = _number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
         if self.delta < 1e-300:
             raise SettingError(f"delta = {self.delta:g} is below 1e-300, the smallest that is supported.")
         self.epsilon = _number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
-        if not isinstance(relative, (bool, np.bool_)):
-            raise SettingError(f"relative must be True or False, not {relative!r}.")
-        self.relative = bool(relative)
+        self.relative = _flag(relative, "relative")
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0):
-            raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {budget!r}.")
+            raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {short(budget)}.")
         self.budget = None if budget is None else int(budget)
-        if not isinstance(spend, (bool, np.bool_)):
-            raise SettingError(f"spend must be True or False, not {spend!r}.")
-        if spend and budget is None:
+        self.spend = _flag(spend, "spend")
+        if self.spend and budget is None:
             raise SettingError("spend=True needs a budget: say how many observations to spend.")
-        self.spend = bool(spend)
-        self.policy = make_policy(policy, problem, confidence, self.epsilon)
-        named = self.policy.own if confidence == "own" else confidence
-        self.confidence = make_confidence(named, problem, self.delta * self.policy.box_share)
-        if need := self.policy.lacks(self.confidence):
-            raise SettingError(f"policy={self.policy.name!r} needs {need}; leave out confidence={confidence!r}.")
+        self.dependent = _flag(dependent, "dependent")
+        self._asked = policy, confidence
+        self._lock = threading.RLock()
+        self._use(policy)
         self.record = problem.record()
+        self._paused: Bools = np.zeros(problem.m, dtype=np.bool_)
+        self._ended: Bools = np.zeros(problem.m, dtype=np.bool_)
         self._stopped: Certificate | None = None
         self._current: Certificate | None = None  # what the observations say now; forgotten when more come in
         self._view: View | None = None
         self._started = False
 
+    def _use(self, policy: str) -> None:
+        confidence = self._asked[1]
+        self.policy = make_policy(policy, self.problem, confidence, self.epsilon, self.dependent)
+        named = self.policy.own if confidence == "own" else confidence
+        self.confidence = make_confidence(named, self.problem, self.delta * self.policy.box_share)
+        if need := self.policy.lacks(self.confidence):
+            raise SettingError(f"policy={self.policy.name!r} needs {need}; leave out confidence={confidence!r}.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
+
     # -- tell -----------------------------------------------------------------------------------------------------
 
-    def tell(self, arm: int | str, values: ArrayLike) -> None:
+    @alone
+    def tell(self, arm: Hashable, values: ArrayLike) -> None:
         """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad."""
         i = self.problem.index[arm]
         self.record.update(i, self.problem.arms[i].check(values))
         self.forget()
+        self._judge()
+
+    @alone
+    def tell_many(self, observations: Iterable[tuple[Hashable, ArrayLike]]) -> None:
+        """Record (arm, values) pairs that came in together, as one moment: all of them, or none if one is bad."""
+        try:
+            pairs = [(arm, values) for arm, values in observations]
+        except (TypeError, ValueError):
+            raise ObservationError(
+                f"tell_many takes a list of (arm, values) pairs, not {short(observations)}. Nothing was recorded."
+            ) from None
+        checked = []
+        for arm, values in pairs:
+            i = self.problem.index[arm]
+            checked.append((i, self.problem.arms[i].check(values)))
+        for i, data in checked:
+            self.record.update(i, data)
+        self.forget()
+        self._judge()
+
+    @alone
+    def tell_row(self, values: Mapping[Hashable, float]) -> None:
+        """Record one value each of several arms that were observed together: on one person, on one day, in one draw.
+
+        Values of one row may depend on each other in any way; rows must be independent. Which arms a row has must be settled
+        before any of its values is seen. Needs ``dependent=True`` (or a policy that weighs every arm by itself). If the first
+        observation of an exploration is a row, arms are also compared by their differences within rows (policy ``paired``),
+        where the class has such a comparison.
+        """
+        if self.policy.independent:
+            raise ObservationError(
+                f"The values of a row may depend on each other, and policy={self.policy.name!r} multiplies the evidence of "
+                "different arms, which needs independent ones: make the explorer with dependent=True. Nothing was recorded."
+            )
+        if not isinstance(values, Mapping) or not values:
+            raise ObservationError(f"A row is a dict of arms and their values, not {short(values)}. Nothing was recorded.")
+        row: dict[int, Floats] = {}
+        for arm, value in values.items():
+            i = self.problem.index[arm]
+            data = self.problem.arms[i].check(value)
+            if len(data) != 1 or i in row:
+                raise ObservationError(
+                    f"A row has one value of an arm, and arm {self.problem.names[i]!r} has {'two' if i in row else len(data)}. "
+                    "Nothing was recorded."
+                )
+            row[i] = data
+        if self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
+            self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
+        if isinstance(self.policy, Paired):
+            assert isinstance(self.record, Moments)
+            self.policy.rows(self.record).add(np.array(list(row)), np.concatenate(list(row.values())))
+        for i, data in row.items():
+            self.record.update(i, data)
+        self.forget()
+        self._judge()
 
     def forget(self) -> None:
         """Drop what was derived from the record, after the record has changed."""
@@ -119,29 +225,93 @@ class Explorer:
         if self.policy.remembers and self.started:
             self.policy.told(self.view)
 
+    def _judge(self) -> None:
+        """Look whether this moment certifies the decision."""
+        if self._stopped is None:
+            _ = self.certified
+
     # -- ask ------------------------------------------------------------------------------------------------------
 
-    def ask(self, n: int = 1) -> list[int]:
-        """At most n arms to sample now, in this order; [] when done.
+    @alone
+    def ask(self, n: int = 1, pending: Mapping[Hashable, int] | None = None) -> list[int]:
+        """At most n arms to sample now, in this order; [] when done, and while no arm can be sampled.
 
-        Asking changes nothing: until observations are told, the same question has the same answer.
+        Asking changes nothing: until observations are told, the same question has the same answer. So say what is on its way:
+        ``pending={"red": 3}`` counts three observations of that arm as if they were planned, and the next ones go elsewhere.
         """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise SettingError(f"ask(n) needs a whole number of at least 1, not {n!r}.")
-        if self.done:
+            raise SettingError(f"ask(n) needs a whole number of at least 1, not {short(n)}.")
+        waiting = self._waiting(pending)
+        if self.done or not self.able.any():
             return []
+        n = int(n)
         if self.budget is not None:
-            n = min(int(n), self.budget - self.samples)
-        counts, minimum = self.record.counts, self.problem.parameter.minimum
+            n = min(n, self.budget - self.samples - int(waiting.sum()))
+            if n < 1:
+                return []
+        planned, minimum = self.record.counts + waiting, self.problem.parameter.minimum
+        able = self.able
         if self.started:
             if self.spend and self.policy.certified(self.view):  # nothing is in question; make all arms better known
-                return self.policy.further(self.view, counts, int(n))
-            return self.policy.choose(self.view, counts, int(n))
-        first: list[int] = np.repeat(np.arange(self.problem.m), np.maximum(minimum - counts, 0))[:n].tolist()
+                return self.policy.further(self.view, planned, n)
+            return self.policy.choose(self.view, planned, n)
+        missing = np.where(able, np.maximum(minimum - planned, 0), 0)
+        first: list[int] = np.repeat(np.arange(self.problem.m), missing)[:n].tolist()
         if len(first) == n:
             return first
         # Every arm is wanted; nothing tells them apart yet.
-        return first + spread(self.undecided, np.maximum(counts, minimum), self.problem.scales, n - len(first))
+        return first + spread(able, np.maximum(planned, minimum), self.problem.scales, n - len(first))
+
+    def _waiting(self, pending: Mapping[Hashable, int] | None) -> Ints:
+        waiting = np.zeros(self.problem.m, dtype=np.int64)
+        if pending is None:
+            return waiting
+        if not isinstance(pending, Mapping):
+            raise SettingError(
+                f"pending must be a dict of arms and how many of their values are on their way, not {short(pending)}."
+            )
+        for arm, k in pending.items():
+            if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 0 <= k <= 10**9:
+                raise SettingError(f"pending[{short(arm)}] must be a whole number of at least 0, not {short(k)}.")
+            waiting[self.problem.index[arm]] += int(k)
+        return waiting
+
+    @alone
+    def pause(self, arm: Hashable) -> None:
+        """Do not ask for this arm until it is resumed. Whether to pause it must not hang on a value not yet told."""
+        self._close(arm, self._paused, True)
+
+    @alone
+    def resume(self, arm: Hashable) -> None:
+        """Ask for this arm again."""
+        i = self.problem.index[arm]
+        if self._ended[i]:
+            raise SettingError(f"Arm {self.problem.names[i]!r} has ended, so it cannot be resumed.")
+        self._close(arm, self._paused, False)
+
+    @alone
+    def end(self, arm: Hashable) -> None:
+        """Never ask for this arm again: it has no more values to give. What it gave counts on."""
+        self._close(arm, self._ended, True)
+
+    def _close(self, arm: Hashable, which: Bools, closed: bool) -> None:
+        which[self.problem.index[arm]] = closed
+        self._view = self._current = None
+
+    @property
+    def paused(self) -> list[Hashable]:
+        """The arms that are paused."""
+        return [self.problem.names[i] for i in np.flatnonzero(self._paused & ~self._ended)]
+
+    @property
+    def ended(self) -> list[Hashable]:
+        """The arms that have ended."""
+        return [self.problem.names[i] for i in np.flatnonzero(self._ended)]
+
+    @property
+    def able(self) -> Bools:
+        """The arms that may be asked for."""
+        return ~(self._paused | self._ended)
 
     # -- what is known --------------------------------------------------------------------------------------------
 
@@ -166,9 +336,13 @@ class Explorer:
     def view(self) -> View:
         """What the policy sees; only once every arm has an estimate."""
         if self._view is None:
-            self._view = View(self.problem, self.confidence, self.record, self.delta, self.epsilon, self.relative)
+            view = View(self.problem, self.confidence, self.record, self.delta, self.epsilon, self.relative)
+            if self._paused.any() or self._ended.any():
+                view.open, view.ended = self.able, self._ended
+            self._view = view
         return self._view
 
+    @alone
     def box(self) -> tuple[Floats, Floats]:
         """The confidence box; the whole range of the parameter for arms without an estimate."""
         if self.started:
@@ -182,32 +356,47 @@ class Explorer:
     @property
     def undecided(self) -> Bools:
         """C_t: the arms whose entry of the optimal decision varies over the box; all, until every arm has an estimate."""
-        if self._stopped is not None:
-            return self._stopped.undecided
-        return self.policy.undecided(self.view) if self.started else np.ones(self.problem.m, dtype=np.bool_)
+        with self._lock:
+            if self._stopped is not None:
+                return self._stopped.undecided
+            return self.policy.undecided(self.view) if self.started else np.ones(self.problem.m, dtype=np.bool_)
 
     @property
     def certified(self) -> bool:
         """The guarantee that was asked for holds."""
-        if self._stopped is not None:
-            return True
-        if not self.started or (self.spend and not self._spent):
+        with self._lock:
+            if self._stopped is not None:
+                return True
+            if not self.started or (self.spend and not self._spent):
+                return False
+            exact = self.policy.certified(self.view)
+            if exact or (self.epsilon > 0 and self.policy.near(self.view)):
+                self._stopped = self._certificate(certified=True, exact=exact)
+                log.info("%s", self._stopped)
+                return True
+            log.debug("%d samples, not certified", self.samples)
             return False
-        exact = self.policy.certified(self.view)
-        if exact or (self.epsilon > 0 and self.policy.near(self.view)):
-            self._stopped = self._certificate(certified=True, exact=exact)
-            return True
-        return False
 
     @property
     def done(self) -> bool:
-        """Certified, or out of budget."""
-        return self._spent or self.certified
+        """Certified, out of budget, or every arm that could still tell something has ended."""
+        with self._lock:
+            return self._spent or self.certified or self._stuck
 
     @property
     def _spent(self) -> bool:
         return self.budget is not None and self.samples >= self.budget
 
+    @property
+    def _stuck(self) -> bool:
+        if not self._ended.any():
+            return False
+        missing = self.record.counts < self.problem.parameter.minimum
+        if (missing & self._ended).any():  # an arm that ended without an estimate: nothing will ever be certified
+            return True
+        return self.started and not (self.undecided & ~self._ended).any()
+
+    @alone
     def attained(self) -> float:
         """The smallest delta at which the observations certify the decision now; 1 if none does.
 
@@ -216,9 +405,10 @@ class Explorer:
         """
         return self.policy.attained(self.view) if self.started else 1.0
 
-    def plan(self, n: int) -> dict[str, int]:
+    @alone
+    def plan(self, n: int, pending: Mapping[Hashable, int] | None = None) -> dict[Hashable, int]:
         """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted."""
-        counted = Counter(self.ask(n))
+        counted = Counter(self.ask(n, pending))
         return {self.problem.names[i]: counted[i] for i in sorted(counted)}
 
     @property
@@ -226,6 +416,7 @@ class Explorer:
         """The decision as it stands: certified if ``done`` is so, else the best guess."""
         return self.certificate().decision
 
+    @alone
     def certificate(self) -> Certificate:
         """What the observations certify now; once certified, what they certified then."""
         if self.certified and self._stopped is not None:
@@ -236,6 +427,22 @@ class Explorer:
 
     def __repr__(self) -> str:
         return f"<Explorer of {self.problem!r}: {str(self.certificate())[:-1]}>"
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    @alone
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all that is known to a JSON file: what was observed, which arms are paused or have ended, and the certificate
+        if one was reached. The file is replaced as a whole, so that a crash leaves the old one or the new one.
+
+        The problem is written too, unless it has functions of yours (:class:`Separable`, an estimator of your own).
+        """
+        saving.write(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], problem: Problem | None = None) -> Self:
+        """An explorer as it was saved. A problem with functions of yours is not in the file: give the same one again."""
+        return saving.read(cls, path, problem)
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -278,14 +485,22 @@ class Explorer:
             rule=self.policy.rule,
             confidence=self.confidence.name,
             names=self.problem.names,
+            independent=self.policy.independent,
+            ended=self.ended,
         )
 
 
-def _number(value: Any, name: str, what: str, good: Any) -> float:
+def _flag(value: Any, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise SettingError(f"{name} must be True or False, not {short(value)}.")
+    return bool(value)
+
+
+def _number(value: Any, name: str, what: str, good: Callable[[float], bool]) -> float:
     try:
         x = float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else math.nan
     except (OverflowError, TypeError):
         x = math.nan
     if math.isfinite(x) and good(x):
         return x
-    raise SettingError(f"{name} must be {what}, not {value!r}.")
+    raise SettingError(f"{name} must be {what}, not {short(value)}.")

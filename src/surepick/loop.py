@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from .confidence.base import Sequence
 from .engine import kernels
 from .engine.kinds import BITS, DECIDED, EMPTY, FEWEST, FILLED, FIRST, FOREIGN, LAST, LAW, SPENT, UNSURE, USED
 from .environments.base import Environment, Law, law_of, stream
-from .errors import ObservationError, SettingError
+from .errors import ObservationError, SamplerError, SettingError
 from .estimators import Moments
 from .explorer import Explorer
 from .policies import CLUCB, COCI, Joint, Policy, Unified, Uniform
@@ -43,7 +44,7 @@ class Progress:
 
 
 def explore(
-    problem: Problem,
+    problem: Problem | Explorer,
     sampler: Sampler,
     delta: float = 0.05,
     *,
@@ -53,6 +54,7 @@ def explore(
     relative: bool = False,
     budget: int | None = None,
     spend: bool = False,
+    dependent: bool = False,
     batch: int = 1,
     seed: int = 0,
     progress: Callable[[Progress], object] | None = None,
@@ -61,12 +63,13 @@ def explore(
 
     Parameters
     ----------
-    problem, delta, policy, confidence, epsilon, relative, budget, spend
-        As for :class:`Explorer`.
+    problem, delta, policy, confidence, epsilon, relative, budget, spend, dependent
+        As for :class:`Explorer`. Instead of a problem, an explorer to go on with: it has all settings already.
     sampler : environment or callable
         An environment such as ``Bernoulli([...])``, or any function ``(arm, n, rng) -> n values``. ``rng`` belongs to the
         arm: the s-th sample of arm i depends on (seed, i, s) alone when the function draws n values as it would draw
-        them one by one.
+        them one by one. An explorer that has values of the arm already gets other random numbers than those that gave them.
+        A function that raises ``StopIteration`` says that the arm has no more values to give.
     batch : int
         Samples between two looks at the data.
     seed : int
@@ -77,6 +80,11 @@ def explore(
     -------
     Outcome
 
+    Raises
+    ------
+    SamplerError
+        The function raised. The error carries the outcome so far, and the explorer to go on with.
+
     Examples
     --------
     >>> import surepick as sp
@@ -84,9 +92,17 @@ def explore(
     >>> outcome.certified, outcome.decision
     (True, array([1, 1, 0, 0]))
     """
-    explorer = Explorer(
-        problem, delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend
-    )
+    settings: dict[str, Any] = {
+        "delta": delta, "policy": policy, "confidence": confidence, "epsilon": epsilon, "relative": relative, "budget": budget,
+        "spend": spend, "dependent": dependent,
+    }  # fmt: skip
+    if isinstance(problem, Explorer):
+        explorer, plain = problem, inspect.signature(explore).parameters
+        changed = [name for name, value in settings.items() if value is not plain[name].default and value != plain[name].default]
+        if changed:
+            raise SettingError(f"The explorer has its settings already: leave out {', '.join(changed)}.")
+    else:
+        explorer = Explorer(problem, **settings)
     drive(explorer, sampler, batch=batch, seed=seed, progress=progress)
     return outcome_of(explorer)
 
@@ -163,7 +179,7 @@ class Source:
         explorer.policy.seed(seed, run)
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
         self.chunk = MOST if isinstance(sampler, Environment) else 1
-        self.rngs = [stream(seed, run, i) for i in range(m)]
+        self.rngs = [stream(seed, run, i, int(n)) for i, n in enumerate(explorer.record.counts)]
         self.stock = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/kinds.py
         self.laws = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
@@ -183,8 +199,26 @@ class Source:
         return bool(within) and (law.binary or all(arm.kind != "bernoulli" for arm in arms))
 
     def drawn(self, arm: int, n: int) -> Floats:
-        """The arm's next n values, checked."""
-        values = self.explorer.problem.arms[arm].check(self.draw(arm, n, self.rngs[arm]))
+        """The arm's next n values, checked; fewer if it has no more."""
+        try:
+            given = self.draw(arm, n, self.rngs[arm])
+        except StopIteration:
+            if n == 1:
+                self.explorer.end(arm)
+                return np.empty(0)
+            parts = []
+            while not parts or len(parts[-1]):
+                parts.append(self.drawn(arm, 1))
+            return np.concatenate(parts)
+        except Exception as error:
+            name, outcome = self.explorer.problem.names[arm], outcome_of(self.explorer)
+            raise SamplerError(
+                f"The sampler raised {type(error).__name__} for arm {name!r} after {self.explorer.samples:,} samples ({error}). "
+                "Nothing is lost: error.outcome is what they say, and surepick.explore(error.explorer, sampler) goes on.",
+                self.explorer,
+                outcome,
+            ) from error
+        values = self.explorer.problem.arms[arm].check(given)
         if len(values) != n:
             name = self.explorer.problem.arms[arm].name
             raise ObservationError(f"The sampler gave {len(values)} values of arm {name!r} when asked for {n}.")
@@ -192,8 +226,9 @@ class Source:
 
     def refill(self, arm: int) -> None:
         n = min(self.chunk, max(FEWEST, 2 * int(self.explorer.record.counts[arm])))
-        self.buffer[arm, :n] = self.drawn(arm, n)
-        self.stock[arm, USED], self.stock[arm, FILLED] = 0, n
+        values = self.drawn(arm, n)
+        self.buffer[arm, : len(values)] = values
+        self.stock[arm, USED], self.stock[arm, FILLED] = 0, len(values)
 
     def take(self, arm: int, n: int) -> None:
         """Tell the explorer the next n values of an arm."""
@@ -203,7 +238,7 @@ class Source:
             used, filled = 0, int(self.stock[arm, FILLED])
         ready = self.buffer[arm, used : min(used + n, filled)]
         self.stock[arm, USED] += len(ready)
-        if len(ready) < n:
+        if len(ready) < n and self.explorer.able[arm]:
             ready = np.concatenate((ready, self.drawn(arm, n - len(ready))))
         self.explorer.record.update(arm, ready)
         self.explorer.forget()
@@ -227,6 +262,8 @@ def compiled_loop(explorer: Explorer) -> Compiled | None:
     """The compiled loop that takes the same samples as the Python loop, if there is one."""
     # A subclass of Moments may estimate something else; a problem of the kind may still lack a kernel.
     if type(explorer.record) is not Moments or explorer.epsilon > 0 or explorer.spend or kernel_of(explorer.problem) is None:
+        return None
+    if not explorer.able.all():
         return None
     if _sequence(explorer.confidence) is None:
         return None
@@ -256,6 +293,8 @@ def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Rep
             return what == SPENT or explorer.policy.certified(explorer.view)
         if what == EMPTY:
             source.refill(arm)
+            if not explorer.able[arm]:  # it has ended
+                return False
         elif what == UNSURE:  # rounding cannot tell: one round in Python
             arms = explorer.ask(1)
             if not arms:

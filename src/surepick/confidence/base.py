@@ -56,7 +56,9 @@ class Confidence(ABC):
         radius = self.radius(np.maximum(record.counts, 1))
         return self.placed(-radius, radius, record.estimates, 1.0, record)
 
-    def placed(self, below: Floats, above: Floats, origin: Floats, scale: Floats | float, record: Record) -> tuple[Floats, Floats]:
+    def placed(
+        self, below: Floats, above: Floats, origin: Floats, scale: Floats | float, record: Record
+    ) -> tuple[Floats, Floats]:
         """Bounds in the user's units, from those counted from an origin; put outwards by what rounding may take."""
         slack: Floats | float = record.rounding if isinstance(record, Moments) else 0.0
         low, high = self.problem.low, self.problem.high

@@ -13,9 +13,12 @@ from ..errors import ProblemError
 from ..estimators import Estimator, Mean, Variance
 
 
-def stream(seed: int, run: int, arm: int) -> np.random.Generator:
-    """The random numbers of one arm in one run: its s-th sample depends on (seed, run, arm, s) alone."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, run, arm))))
+def stream(seed: int, run: int, arm: int, begun: int = 0) -> np.random.Generator:
+    """The random numbers of one arm in one run: its s-th sample depends on (seed, run, arm, s) alone.
+
+    An exploration that goes on with an arm gets numbers that it has not had.
+    """
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, run, arm, begun) if begun else (seed, run, arm))))
 
 
 class Law(NamedTuple):

@@ -51,6 +51,8 @@ class View:
         self.delta, self.epsilon, self.relative = delta, epsilon, relative
         self.fixed = delta if fixed is None else fixed  # the delta of before the data, by which tests are tuned
         self.counts, self.estimates = record.counts, record.estimates
+        self.open: Bools | None = None  # the arms that may be sampled, if not all
+        self.ended: Bools | None = None  # the arms that never will be again, if there are any
 
     @lazy
     def samples(self) -> int:
@@ -120,6 +122,13 @@ class Policy(ABC):
     def told(self, view: View) -> None:  # noqa: B027 - most policies keep nothing
         """Observations came in; a policy that ``remembers`` keeps here, and only here, what it needs of the past."""
 
+    def memory(self) -> Any:
+        """What the policy keeps of the past, as plain data for a file."""
+        return None
+
+    def remember(self, memory: Any) -> None:  # noqa: B027 - most policies keep nothing
+        """Take up what ``memory`` gave."""
+
     def lacks(self, confidence: Confidence) -> str | None:
         """What this confidence sequence lacks for the policy to work, in words; None if nothing."""
         return None
@@ -176,7 +185,7 @@ class Policy(ABC):
 
     def further(self, view: View, planned: Ints, n: int) -> list[int]:
         """The next n arms when the decision is certain already: all arms, the least known first."""
-        return spread(np.ones(self.problem.m, dtype=np.bool_), planned, self.problem.scales, n)
+        return spread(self.able(view, np.ones(self.problem.m, dtype=np.bool_)), planned, self.problem.scales, n)
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         """The next n arms, as the policy would choose them one by one with no answers in between.
@@ -184,7 +193,16 @@ class Policy(ABC):
         Each time the candidate with the largest radius, ties to the lowest index; a sample that is only planned
         narrows the radius as a real one will. Radii compare as scale^2 / count does, without rounding luck.
         """
-        return spread(self.candidates(view), planned, self.problem.scales, n)
+        return spread(self.able(view, self.candidates(view)), planned, self.problem.scales, n)
+
+    def able(self, view: View, wanted: Bools) -> Bools:
+        """The arms that are wanted and may be sampled; if there are none, undecided ones, or any, that may be."""
+        if view.open is None:
+            return wanted
+        for arms in (wanted, self.undecided(view)):
+            if (arms & view.open).any():
+                return np.asarray(arms & view.open)
+        return view.open
 
 
 def spread(candidates: Bools, counts: Ints, scales: Floats, n: int) -> list[int]:

@@ -36,5 +36,11 @@ class Elimination(Policy):
     def told(self, view: View) -> None:
         self.active &= view.undecided
 
+    def memory(self) -> list[bool]:
+        return self.active.tolist()
+
+    def remember(self, memory: list[bool]) -> None:
+        self.active[:] = memory
+
     def candidates(self, view: View) -> Bools:
         return self.active if self.active.any() else view.undecided

@@ -28,7 +28,8 @@ class Gap(Unified):
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         differ = np.abs(self.problem.slopes(view.rival[0]) - self.problem.slopes(view.decision))
-        stake = np.where(self.candidates(view), np.maximum(differ, 1e-300), 0.0) * self.problem.scales
+        able = self.able(view, self.candidates(view))
+        stake = np.where(able, np.maximum(differ, 1e-300), 0.0) * self.problem.scales
         heap = [(-s * _gain(int(c)), i, int(c)) for i, (s, c) in enumerate(zip(stake, planned, strict=True)) if s > 0]
         heapq.heapify(heap)
         chosen = []

@@ -63,7 +63,7 @@ class Joint(Policy):
         kernel = problem.kernel()
         assert kernel is not None
         self.kernel = kernel
-        self.pairs = _most(kernel, problem.m)
+        self.pairs = most_exchanges(kernel, problem.m)
         self.sign = float(getattr(problem, "sign", 1.0))
         self._last: _State | None = None  # spares the exchanges of arms that have not changed; answers do not depend on it
 
@@ -97,8 +97,8 @@ class Joint(Policy):
     def undecided(self, view: View) -> Bools:
         """The arms of the exchanges that are not certain: if all exchanges of an arm are, so is its entry."""
         state = self._state(view)
-        if not state.whole:
-            return view.undecided
+        if not state.whole:  # the box may be sure of a decision that is not the one at the estimates
+            return view.undecided | (view.decision != state.decision)
         high, low, *_ = state.exchanges
         found, unsure = np.zeros(self.problem.m, dtype=np.bool_), self._unsure(view)
         found[high[unsure]] = found[low[unsure]] = True
@@ -170,6 +170,8 @@ class Joint(Policy):
         return min(1.0, max(self.pairs, 1) * math.exp(-least) / (1.0 - self.box_share))
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
+        if view.open is not None:
+            return self._among(view, planned, n)
         state, confidence, room = self._state(view), self._mixture(view), kernels("exchanges")
         if len(state.exchanges[0]) == 0:  # there is but one decision
             return self._even(confidence, planned, n)
@@ -199,6 +201,15 @@ class Joint(Policy):
             chosen.append(arm)
             counts[arm] += 1
         return chosen
+
+    def _among(self, view: View, planned: Ints, n: int) -> list[int]:
+        """Where some arms cannot be sampled: those of uncertain exchanges that can be, the least known first."""
+        assert view.open is not None
+        paired = self._mixture(view).paired
+        halves = np.flatnonzero(paired & (planned % 2 == 1) & view.open)[:n].tolist()
+        counts = planned.copy()
+        counts[halves] += 1
+        return halves + spread(self.able(view, self.undecided(view)), counts, self.problem.scales, n - len(halves))
 
     def _even(self, confidence: Mixture, planned: Ints, n: int) -> list[int]:
         """All arms alike, but pairs that have begun first."""
@@ -260,12 +271,15 @@ class Joint(Policy):
             exchanges = (listed[0][:count], listed[1][:count], listed[2][:count], listed[3][:count])
             scores, stale = np.empty((2, count)), np.ones(problem.m, dtype=np.bool_)
         weakest, certain = room.look(scores.shape[1], *exchanges, stale, scores, *weigh, threshold)
-        whole = int(room.halved(view.counts, self._mixture(view).paired)) < 0
+        paired = self._mixture(view).paired
+        if view.ended is not None:  # half a pair of an arm that has ended is never completed, and counts for nothing
+            paired = paired & ~view.ended
+        whole = int(room.halved(view.counts, paired)) < 0
         self._last = _State(decision, exchanges, scores, weigh[1], weigh[2], threshold, int(weakest), bool(certain), whole)
         return self._last
 
 
-def _most(kernel: Kernel, m: int) -> int:
+def most_exchanges(kernel: Kernel, m: int) -> int:
     """Exchanges of a decision at most."""
     if kernel.kind == 0:  # groups
         k, groups = int(kernel.ints[0]), int(kernel.ints[1])

@@ -75,11 +75,11 @@ class JointLinear(Policy):
         return np.ones(self.problem.m, dtype=np.bool_) if state.rival is None else np.asarray(state.rival != state.decision)
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
-        candidates, counts = self.candidates(view), planned.copy()
+        candidates, counts = self.able(view, self.candidates(view)), planned.copy()
         chosen: list[int] = []
         for _ in range(n):
             arm = int(kernels("exchanges").behind(counts))
-            if arm < 0:
+            if arm < 0 or (view.open is not None and not view.open[arm]):
                 arm = spread(candidates, counts, self.problem.scales, 1)[0]
             chosen.append(arm)
             counts[arm] += 1

@@ -47,5 +47,7 @@ class LUCB(Policy):
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         """Both arms of the round in turn, the less sampled one first."""
+        if view.open is not None:
+            return super().choose(view, planned, n)
         pair = sorted(self.critical(view), key=lambda i: (planned[i], i))
         return [pair[j % 2] for j in range(n)]

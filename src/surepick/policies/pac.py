@@ -60,6 +60,8 @@ class PAC(Policy):
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         stakes = self._stakes(view)
+        able = self.able(view, stakes > 0)
+        stakes = np.where(able, np.where(stakes[able].any(), stakes, 1.0), 0.0)
         # With one more observation of an arm its width falls as T^-1/2, so what the next one adds falls as T^-3/2.
         heap = [(-s / c, i, int(c)) for i, (s, c) in enumerate(zip(stakes.tolist(), planned.tolist(), strict=True)) if s > 0]
         heapq.heapify(heap)

@@ -64,6 +64,12 @@ class TSExplore(Policy):
     def seed(self, seed: int, run: int) -> None:
         self.entropy = (0x7553, seed, run)
 
+    def memory(self) -> list[int]:
+        return list(self.entropy)
+
+    def remember(self, memory: list[int]) -> None:
+        self.entropy = tuple(memory)
+
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         found = view.__dict__.get("ts_decision")
         if found is None:

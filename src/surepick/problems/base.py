@@ -204,6 +204,10 @@ class Problem(ABC):
         """The problem for the compiled loop, or None if only the Python loop can run it."""
         return None
 
+    def keys(self) -> dict[str, Any] | None:
+        """What the class is made from besides arms and parameter, as plain numbers, texts and lists for a file; or None."""
+        return None
+
     # -- input ----------------------------------------------------------------------------------------------------
 
     def _vector(self, values: ArrayLike, what: str) -> Floats:

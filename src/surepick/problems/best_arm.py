@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..arms import Arm
 from ..estimators import Estimator
@@ -22,3 +23,6 @@ class BestArm(TopK):
 
     def __init__(self, arms: int | Sequence[str] | Sequence[Arm], *, parameter: str | Estimator = "mean") -> None:
         super().__init__(arms, 1, parameter=parameter)
+
+    def keys(self) -> dict[str, Any]:
+        return {}

@@ -91,5 +91,8 @@ class BestOfEach(LinearProblem):
         kernels("matroids").partition_undecided(lower, upper, self._members, self._starts, self.k, out)
         return out
 
+    def keys(self) -> dict[str, Any]:
+        return {"groups": self.group.tolist(), "k": self.k}
+
     def kernel(self) -> Kernel:
         return Kernel(0, np.concatenate(([self.k, len(self._starts)], self._starts, self._members)), np.empty(0))

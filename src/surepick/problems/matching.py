@@ -95,6 +95,9 @@ class Matching(OracleProblem):
         alone = bool((rows == 1).all()) or not self.perfect
         return bool(np.isin(decision, (0.0, 1.0)).all() and rows.max() <= 1 and columns.max() <= 1 and alone)
 
+    def keys(self) -> dict[str, Any]:
+        return {"edges": self.edges, "perfect": self.perfect, "sense": self.sense}
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         decision = np.zeros(self.m, dtype=np.int64)
         if self._grid:

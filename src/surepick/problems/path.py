@@ -99,6 +99,9 @@ class Path(OracleProblem):
             node, steps = after[node], steps + 1
         return bool(node == self._t and steps == decision.sum())
 
+    def keys(self) -> dict[str, Any]:
+        return {"edges": self.edges, "source": self.source, "target": self.target, "sense": self.sense}
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         decision = np.zeros(self.m, dtype=np.int64)
         if self.acyclic:

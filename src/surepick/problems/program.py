@@ -14,7 +14,6 @@ from ..errors import InfeasibleError, ProblemError, SurepickError
 from ..estimators import Estimator, make_estimator
 from .base import Constraints, Problem, check_sense
 
-
 APART = 1e6  # how much larger than the range of another arm the reward of an arm may be
 
 
@@ -104,6 +103,12 @@ class Program(Problem):
                 f"{self.arms[narrow].name!r}, {(self.high - self.low)[narrow]:g}: the solver cannot see both. Express the values "
                 "in units, or count them from an origin, that bring the arms nearer to each other."
             )
+
+    def keys(self) -> dict[str, Any]:
+        return {
+            "A": self.A.tolist(), "lower": self.lower.tolist(), "upper": self.upper.tolist(), "levels": self.levels.tolist(),
+            "sense": self.sense,
+        }  # fmt: skip
 
     def _solve(self, theta: Floats) -> Ints:
         return self._plain.maximise(self.sign * theta)

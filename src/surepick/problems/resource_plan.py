@@ -101,6 +101,11 @@ class ResourcePlan(Problem):
             self._plans: Floats = grid.astype(np.float64)
             self._plan_rewards: Floats = -self._costs[self._starts[:-1] + grid].sum(axis=1)
 
+    def keys(self) -> dict[str, Any]:
+        return {
+            "cost": [self.cost_table(i).tolist() for i in range(self.m)], "caps": self.caps.tolist(), "require": self.require
+        }  # fmt: skip
+
     def _solve(self, theta: Floats) -> Ints:
         y = np.empty(self.m, dtype=np.int64)
         if self.convex:

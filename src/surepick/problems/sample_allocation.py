@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,6 +72,11 @@ class SampleAllocation(Problem):
         self._share2: Floats = share * share
         # Divided by a power of two, so that squares stay within floating point and gains compare as before.
         self._n: Floats = np.ldexp(self.sizes, -int(np.frexp(self.sizes.max())[1]))
+
+    def keys(self) -> dict[str, Any]:
+        return {
+            "sizes": self.sizes.tolist(), "budget": self.budget, "lower": self.lower.tolist(), "upper": self.upper.tolist()
+        }  # fmt: skip
 
     def _solve(self, theta: Floats) -> Ints:
         if not (np.isfinite(theta) & (theta >= 0)).all():

@@ -74,6 +74,9 @@ class SpanningTree(LinearProblem):
         # A tree is the best one when its own edges come first.
         return bool(np.isin(decision, (0.0, 1.0)).all() and (self._best(decision) == decision).all())
 
+    def keys(self) -> dict[str, Any]:
+        return {"edges": self.edges, "sense": self.sense}
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         order = np.argsort(-weights, kind="stable")
         decision = np.zeros(self.m, dtype=np.int64)

@@ -72,6 +72,9 @@ class Subsets(Problem):
     def contains(self, decision: Floats) -> bool:
         return bool((self.decisions == decision).all(axis=1).any())
 
+    def keys(self) -> dict[str, Any]:
+        return {"decisions": self.decisions.tolist(), "sense": self.sense}
+
     def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
         row: np.ndarray[Any, Any] = self.decisions[leading(self._D, self._zero, theta)]
         return row.copy()

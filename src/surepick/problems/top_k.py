@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..arms import Arm, make_arms
 from ..estimators import Estimator, make_estimator
@@ -34,3 +35,6 @@ class TopK(BestOfEach):
     def __init__(self, arms: int | Sequence[str] | Sequence[Arm], k: int, *, parameter: str | Estimator = "mean") -> None:
         LinearProblem.__init__(self, make_arms(arms), make_estimator(parameter))
         self._partition([0] * self.m, k, ["all"])
+
+    def keys(self) -> dict[str, Any]:
+        return {"k": self.k}

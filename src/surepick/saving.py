@@ -1,0 +1,178 @@
+"""Explorers as JSON files: everything that was observed, and the certificate if one was reached."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .arms import Arm, short
+from .certificate import Certificate
+from .confidence.differences import Differences
+from .errors import StudyError, SurepickError
+from .estimators import ESTIMATORS, Moments
+from .problems import PROBLEMS
+from .problems.base import Problem
+
+Made = TypeVar("Made")  # an Explorer, which is made from what stands here and so cannot be named here
+
+VERSION = 1
+SETTINGS = ("delta", "epsilon", "relative", "budget", "spend", "dependent")
+ARRAYS = ("decision", "lower", "upper", "estimate", "counts", "undecided", "rival")
+
+
+def write(explorer: Any, path: str | os.PathLike[str]) -> None:
+    """Replace the file as a whole."""
+    target = Path(path)
+    text = json.dumps(as_dict(explorer), allow_nan=False)
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".new")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def as_dict(explorer: Any) -> dict[str, Any]:
+    record = explorer.record
+    if not isinstance(record, Moments) or type(explorer.problem.parameter) not in ESTIMATORS.values():
+        raise StudyError("An estimator of your own keeps its own record, which cannot be saved: keep the observations instead.")
+    rows = record.rows
+    return {
+        "surepick": VERSION,
+        "problem": _problem(explorer.problem),
+        "names": [_plain(name) for name in explorer.problem.names],
+        "settings": {name: getattr(explorer, name) for name in SETTINGS},
+        "policy": explorer._asked[0],
+        "confidence": explorer._asked[1],
+        "rows": None if not isinstance(rows, Differences) else {"logs": rows.logs.tolist(), "count": rows.count.tolist()},
+        "counts": record.counts.tolist(),
+        "table": _plain(record.table.tolist()),
+        "paused": np.flatnonzero(explorer._paused).tolist(),
+        "ended": np.flatnonzero(explorer._ended).tolist(),
+        "memory": explorer.policy.memory(),
+        "certificate": None if explorer._stopped is None else _of_certificate(explorer._stopped),
+    }
+
+
+def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None) -> Made:
+    source = os.fspath(path)
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StudyError(f"{source}: there is no such file; check the path.") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise StudyError(f"{source}: cannot be read as a saved explorer ({error}).") from None
+    if not isinstance(data, dict) or "surepick" not in data:
+        raise StudyError(f"{source}: this is not a file that Explorer.save wrote.")
+    if data["surepick"] != VERSION:
+        raise StudyError(f"{source}: written as version {data['surepick']}, and this surepick reads {VERSION}: use a newer one.")
+    try:
+        made: Made = _made(cls, data, problem, source)
+        return made
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        if isinstance(error, SurepickError):
+            raise
+        raise StudyError(f"{source}: the file is damaged ({type(error).__name__}: {error}).") from None
+
+
+def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: str) -> Any:
+    if problem is None:
+        if data["problem"] is None:
+            raise StudyError(
+                f"{source}: its problem has functions of yours, which no file can hold: load it with problem=... as it was."
+            )
+        problem = _problem_of(data["problem"])
+    if [_plain(name) for name in problem.names] != data["names"]:
+        raise StudyError(f"{source}: it was saved with other arms: {short(data['names'])}.")
+    explorer = cls(problem, policy=data["policy"], confidence=data["confidence"], **data["settings"])
+    record = explorer.record
+    assert isinstance(record, Moments)
+    record.counts[:] = data["counts"]
+    record.table[:] = np.array(_back(data["table"]))
+    if data["rows"] is not None:
+        explorer._use("paired")
+        rows = Differences(problem.low, problem.high)
+        rows.logs[:], rows.count[:] = data["rows"]["logs"], data["rows"]["count"]
+        record.rows = rows
+    explorer._paused[data["paused"]] = True
+    explorer._ended[data["ended"]] = True
+    explorer.policy.remember(data["memory"])
+    if data["certificate"] is not None:
+        explorer._stopped = _certificate_of(data["certificate"])
+    return explorer
+
+
+# -- the parts --------------------------------------------------------------------------------------------------------------
+
+
+def _problem(problem: Problem) -> dict[str, Any] | None:
+    """The class, its keys and its arms; None for what has functions of the user's."""
+    keys = problem.keys() if PROBLEMS.get(problem.kind) is type(problem) else None
+    if keys is None:
+        return None
+    arms = [{**dataclasses.asdict(arm), "name": arm.name} for arm in problem.arms]
+    return {"kind": problem.kind, "parameter": problem.parameter.name, "keys": _plain(keys), "arms": _plain(arms)}
+
+
+def _problem_of(data: dict[str, Any]) -> Problem:
+    arms = []
+    for entry in _back(data["arms"]):
+        if entry["kind"] == "subgaussian":
+            entry = {name: entry[name] for name in ("name", "kind", "scale")}
+        arms.append(Arm(**entry))
+    parameter = {} if data["kind"] == "sample-allocation" else {"parameter": data["parameter"]}
+    make: Any = PROBLEMS[data["kind"]]
+    problem: Problem = make(arms=arms, **_back(data["keys"]), **parameter)
+    return problem
+
+
+def _of_certificate(certificate: Certificate) -> dict[str, Any]:
+    fields = {field.name: getattr(certificate, field.name) for field in dataclasses.fields(certificate)}
+    return {name: _plain(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in fields.items()}
+
+
+def _certificate_of(data: dict[str, Any]) -> Certificate:
+    fields = {name: _back(value) for name, value in data.items()}
+    for name in ARRAYS:
+        fields[name] = None if fields[name] is None else np.array(fields[name])
+    return Certificate(**fields)
+
+
+def _plain(value: Any) -> Any:
+    """A value for JSON, such that ``_back`` gives the same again."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(entry) for entry in value]}
+    if isinstance(value, (np.generic,)):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": repr(value)}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise StudyError(f"{short(value)} cannot be written to a file: use texts, numbers or tuples of them as names.")
+
+
+def _back(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_back(entry) for entry in value]
+    if isinstance(value, dict):
+        if set(value) == {"tuple"}:
+            return tuple(_back(entry) for entry in value["tuple"])
+        if set(value) == {"number"}:
+            return float(value["number"])
+        return {key: _back(entry) for key, entry in value.items()}
+    return value
