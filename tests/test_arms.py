@@ -19,7 +19,7 @@ def test_defaults() -> None:
     ("how", "words"),
     [
         ({"name": ""}, "non-empty"),
-        ({"name": 3}, "non-empty text"),
+        ({"name": 3}, "positions"),
         ({"low": 1, "high": 1}, "low < high"),
         ({"low": math.nan}, "finite bounds"),
         ({"high": math.inf}, "subgaussian"),
@@ -45,7 +45,7 @@ def test_bad_arms(how: dict[str, object], words: str) -> None:
         ("abc", "list of names"),
         (2.0, "whole number"),
         (True, "whole number"),
-        ([1, 2], "non-empty text"),
+        ([1, 2], "positions"),
     ],
 )
 def test_bad_lists_of_arms(arms: object, words: str) -> None:
@@ -70,8 +70,8 @@ ARMS = [sp.Arm("yes", kind="bernoulli"), sp.Arm("price", low=10, high=20), sp.Ar
         ("prices", 12, UnknownArmError, "did you mean 'price'"),
         (3, 12, UnknownArmError, "numbered 0 to 2"),
         (-1, 12, UnknownArmError, "numbered 0 to 2"),
-        (True, 12, UnknownArmError, "text or its whole number"),
-        (1.0, 12, UnknownArmError, "text or its whole number"),
+        (True, 12, UnknownArmError, "name or its whole number"),
+        (1.0, 12, UnknownArmError, "name or its whole number"),
     ],
 )
 def test_bad_observations_record_nothing(arm: object, values: object, error: type[SurepickError], words: str) -> None:

@@ -248,7 +248,7 @@ def test_rival_is_the_best_other_decision(case: tuple[sp.Program, np.ndarray, np
     near = 1e-9 * (1 + float((np.maximum(np.abs(lower), np.abs(upper)) * problem.levels).sum()))
     assert gap == pytest.approx(max(0.0, best), abs=near)
     same = bool((rival == y).all())
-    assert problem.settled(lower, upper, y, rival) == same
+    assert problem._settled(lower, upper, y, rival) == same
     assert best < 0 if same else edges[tuple(rival.tolist())] >= best - near >= -2 * near
 
 

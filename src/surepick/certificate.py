@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +44,8 @@ class Certificate:
         What chose the arms and made the intervals.
     rule : str
         How it stops: ``"per-arm"`` when no arm is undecided, ``"unified"`` when no rival is left.
-    names : list of str
-        The arms' names.
+    names : list
+        The arms' names; ``to_dict`` has them as texts.
     """
 
     decision: np.ndarray[Any, Any]
@@ -64,10 +65,10 @@ class Certificate:
     policy: str
     rule: str
     confidence: str
-    names: list[str]
+    names: list[Hashable]
 
     @property
-    def chosen(self) -> dict[str, Any]:
+    def chosen(self) -> dict[Hashable, Any]:
         """The decision by name: the arms whose entry is not 0, each with its entry."""
         return {name: y for name, y in zip(self.names, self.decision.tolist(), strict=True) if y}
 
@@ -101,11 +102,11 @@ class Certificate:
             "estimate": [_plain(x) for x in self.estimate.tolist()],
             "lower": [_plain(x) for x in self.lower.tolist()],
             "upper": [_plain(x) for x in self.upper.tolist()],
-            "undecided": [name for name, open_ in zip(self.names, self.undecided, strict=True) if open_],
+            "undecided": [str(name) for name, open_ in zip(self.names, self.undecided, strict=True) if open_],
             "policy": self.policy,
             "rule": self.rule,
             "confidence": self.confidence,
-            "arms": list(self.names),
+            "arms": list(map(str, self.names)),
         }
 
     def __str__(self) -> str:
@@ -143,8 +144,8 @@ class Outcome:
         return str(self.certificate)
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+def _listed(names: list[Hashable]) -> str:
+    return ", ".join(map(str, names[:4])) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 def _plain(x: float) -> float | None:

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from .arms import Arm, Floats, Ints
+from .checks import short
 from .errors import ProblemError
 
 
@@ -173,4 +174,4 @@ def make_estimator(parameter: str | Estimator) -> Estimator:
         return parameter
     if isinstance(parameter, str) and parameter in ESTIMATORS:
         return ESTIMATORS[parameter]()
-    raise ProblemError(f"parameter={parameter!r} is unknown; use 'mean', 'variance' or an Estimator of your own.")
+    raise ProblemError(f"parameter={short(parameter)} is unknown; use 'mean', 'variance' or an Estimator of your own.")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .arms import Bools, Floats, Ints
+from .arms import Bools, Floats, Ints, Values
 from .certificate import Certificate
+from .checks import LARGEST, MANY, among, flag, number, short, whole
 from .confidence import make_confidence
 from .errors import SettingError
 from .policies import View, make_policy
@@ -77,25 +78,19 @@ class Explorer:
         spend: bool = False,
     ) -> None:
         if not isinstance(problem, Problem):
-            raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {problem!r}.")
+            raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
         self.problem = problem
-        self.delta = _number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
+        self.delta = number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
         if self.delta < 1e-300:
             raise SettingError(f"delta = {self.delta:g} is below 1e-300, the smallest that is supported.")
-        self.epsilon = _number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
-        if not isinstance(relative, (bool, np.bool_)):
-            raise SettingError(f"relative must be True or False, not {relative!r}.")
-        self.relative = bool(relative)
-        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0):
-            raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {budget!r}.")
-        self.budget = None if budget is None else int(budget)
-        if not isinstance(spend, (bool, np.bool_)):
-            raise SettingError(f"spend must be True or False, not {spend!r}.")
-        if spend and budget is None:
+        self.epsilon = number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
+        self.relative = flag(relative, "relative")
+        self.budget = None if budget is None else whole(budget, "budget, unless it is None for no limit,", 0, LARGEST)
+        self.spend = flag(spend, "spend")
+        if self.spend and budget is None:
             raise SettingError("spend=True needs a budget: say how many observations to spend.")
-        self.spend = bool(spend)
         self.policy = make_policy(policy, problem, confidence, self.epsilon)
-        named = self.policy.own if confidence == "own" else confidence
+        named = self.policy.own if among(confidence, ("own",)) else confidence
         self.confidence = make_confidence(named, problem, self.delta * self.policy.box_share)
         if need := self.policy.lacks(self.confidence):
             raise SettingError(f"policy={self.policy.name!r} needs {need}; leave out confidence={confidence!r}.")
@@ -107,7 +102,7 @@ class Explorer:
 
     # -- tell -----------------------------------------------------------------------------------------------------
 
-    def tell(self, arm: int | str, values: ArrayLike) -> None:
+    def tell(self, arm: Hashable, values: Values) -> None:
         """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad."""
         i = self.problem.index[arm]
         self.record.update(i, self.problem.arms[i].check(values))
@@ -126,17 +121,16 @@ class Explorer:
 
         Asking changes nothing: until observations are told, the same question has the same answer.
         """
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise SettingError(f"ask(n) needs a whole number of at least 1, not {n!r}.")
+        n = whole(n, "n, the samples to ask for,", 1, MANY)
         if self.done:
             return []
         if self.budget is not None:
-            n = min(int(n), self.budget - self.samples)
+            n = min(n, self.budget - self.samples)
         counts, minimum = self.record.counts, self.problem.parameter.minimum
         if self.started:
             if self.spend and self.policy.certified(self.view):  # nothing is in question; make all arms better known
-                return self.policy.further(self.view, counts, int(n))
-            return self.policy.choose(self.view, counts, int(n))
+                return self.policy.further(self.view, counts, n)
+            return self.policy.choose(self.view, counts, n)
         first: list[int] = np.repeat(np.arange(self.problem.m), np.maximum(minimum - counts, 0))[:n].tolist()
         if len(first) == n:
             return first
@@ -216,7 +210,7 @@ class Explorer:
         """
         return self.policy.attained(self.view) if self.started else 1.0
 
-    def plan(self, n: int) -> dict[str, int]:
+    def plan(self, n: int) -> dict[Hashable, int]:
         """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted."""
         counted = Counter(self.ask(n))
         return {self.problem.names[i]: counted[i] for i in sorted(counted)}
@@ -279,13 +273,3 @@ class Explorer:
             confidence=self.confidence.name,
             names=self.problem.names,
         )
-
-
-def _number(value: Any, name: str, what: str, good: Any) -> float:
-    try:
-        x = float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else math.nan
-    except (OverflowError, TypeError):
-        x = math.nan
-    if math.isfinite(x) and good(x):
-        return x
-    raise SettingError(f"{name} must be {what}, not {value!r}.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, Bools, Floats, Ints, make_arms
+from ..arms import Bools, Floats, Ints, Names, make_arms
 from ..engine import kernels
 from ..errors import ParameterError, ProblemError
 from ..estimators import Variance
@@ -59,7 +59,7 @@ class SampleAllocation(Problem):
         *,
         lower: int | Sequence[int] | Ints = 1,
         upper: int | Sequence[int] | Ints | None = None,
-        arms: Sequence[str] | Sequence[Arm] | None = None,
+        arms: Names | None = None,
     ) -> None:
         self.sizes = check_sizes(sizes)
         made = make_arms(len(self.sizes) if arms is None else arms, "stratum")
@@ -78,7 +78,7 @@ class SampleAllocation(Problem):
             raise ParameterError(f"theta[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
         return fill(self.sizes, theta, self.budget, self.lower, self.upper)
 
-    def contains(self, decision: Floats) -> bool:
+    def _contains(self, decision: Floats) -> bool:
         whole = (decision == np.floor(decision)) & (decision >= self.lower) & (decision <= self.upper)
         return bool(whole.all() and decision.sum() <= self.budget)
 
@@ -88,7 +88,7 @@ class SampleAllocation(Problem):
             raise ParameterError(f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.")
         return -float((self._share2 * theta / decision).sum())
 
-    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         return self._reward(upper, decision), self._reward(lower, decision)
 
     def _undecided(self, lower: Floats, upper: Floats) -> Bools:
