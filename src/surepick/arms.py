@@ -21,6 +21,7 @@ Names: TypeAlias = Sequence[Hashable]  # or Arm objects
 Values: TypeAlias = ArrayLike | Iterable[float]
 
 KINDS = ("bounded", "bernoulli", "subgaussian")
+FIRST = 1_000_000  # entries of a list among which one that is not a number is looked for
 FEW = 10_000  # names up to which one that resembles an unknown one is looked for
 WIDEST = 1e70  # bounds, scales and values up to this; squares of variances then stay within floating point
 
@@ -144,8 +145,8 @@ def _oddity(values: object) -> str:
     if isinstance(values, np.ma.MaskedArray) and masked(values):
         return f": the entry at position {int(np.flatnonzero(np.ma.getmaskarray(values))[0])} is masked" if values.ndim else ""
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
-        for i, value in enumerate(values):
-            if (single := numbers(value)) is None or single.ndim:
+        for i, value in enumerate(values[:FIRST]):
+            if type(value) is not float and ((single := numbers(value)) is None or single.ndim):
                 return f": the entry at position {i} is {short(value)}"
     return ""
 

@@ -90,7 +90,7 @@ def among(x: object, known: Container[str]) -> bool:
 
 def label(x: object) -> bool:
     """It can be a name: it has a hash, equals itself (NaN does not), and can be shown as a text."""
-    if type(x) in (str, int):
+    if type(x) is str:
         return True
     try:
         hash(x)

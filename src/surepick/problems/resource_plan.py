@@ -72,6 +72,8 @@ class ResourcePlan(Problem):
             raise ProblemError(f"cost must be a function, or a list with a table or a function a site, not {short(cost)}.")
         m = _count(cost, caps, arms)
         made = make_arms(m if arms is None else arms, "site")
+        if len(made) != m:
+            raise ProblemError(f"There are {m} sites but {len(made)} arms: give one arm a site, or leave arms out.")
         super().__init__(made, make_estimator(parameter))
         self.caps = _whole(caps, m, "caps")
         self.require = whole(require, "require", error=ProblemError)
