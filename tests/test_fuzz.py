@@ -1,4 +1,4 @@
-"""Junk in every argument of everything public: a typed error with a sentence, or an answer; never a raw error, a warning or a hang."""
+"""Junk in every argument of all that is public: an answer or a typed error with a sentence; no raw error, warning or hang."""
 
 from __future__ import annotations
 
@@ -54,59 +54,61 @@ def endless() -> list[object]:
     return loop
 
 
-class Own(Exception):
+class OwnError(Exception):
     """An error of the user's own function."""
 
 
 def failing(*args: object) -> float:
-    raise Own
+    raise OwnError
 
 
-# Made anew every time, because some of them are used up.
-JUNK: list[Callable[[], Any]] = [
-    lambda: None, lambda: True, lambda: np.False_, lambda: Ellipsis, lambda: NotImplemented, lambda: slice(3),
+JUNK: list[Any] = [
+    None, True, np.False_, Ellipsis, NotImplemented, slice(3),
     # numbers
-    lambda: 0, lambda: 1, lambda: 3, lambda: -1, lambda: 10**400, lambda: -(10**400), lambda: 10**5000, lambda: 2**63, lambda: 2**40,
-    lambda: 1.5, lambda: -0.5, lambda: float("nan"), lambda: float("inf"), lambda: -float("inf"), lambda: 1e308, lambda: 5e-324,
-    lambda: 1j, lambda: Decimal("0.5"), lambda: Decimal("NaN"), lambda: Decimal("sNaN"), lambda: Decimal("1e999"),
-    lambda: Fraction(1, 3), lambda: Fraction(10**400), lambda: Fraction(1, 10**400),
+    0, 1, 3, -1, 10**400, -(10**400), 10**5000, 2**63, 2**40,
+    1.5, -0.5, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324,
+    1j, Decimal("0.5"), Decimal("NaN"), Decimal("sNaN"), Decimal("1e999"),
+    Fraction(1, 3), Fraction(10**400), Fraction(1, 10**400),
     # of NumPy
-    lambda: np.uint64(2**63), lambda: np.int8(-3), lambda: np.uint8(2), lambda: np.float16(0.5), lambda: np.longdouble("1e4000"),
-    lambda: np.float32(0.1), lambda: np.complex128(1j), lambda: np.timedelta64(3, "D"), lambda: np.timedelta64("NaT"),
-    lambda: np.datetime64("2020-01-01"), lambda: np.str_("a"), lambda: np.bytes_(b"a"), lambda: np.void(b"ab"),
-    lambda: np.array(1.0), lambda: np.array(3), lambda: np.array(None), lambda: np.array([None, 1.0]), lambda: np.array([]),
-    lambda: np.empty((0, 3)), lambda: np.zeros((2, 2, 2)), lambda: np.array(["a", "b"]), lambda: np.array(["a", "b"], dtype=object),
-    lambda: np.array([1, 2], dtype="m8[s]"), lambda: np.array([1j, 2]), lambda: np.zeros(2, dtype=[("x", float), ("y", int)]),
-    lambda: np.array([0.5, 10**400], dtype=object), lambda: np.broadcast_to(0.5, 10**12), lambda: np.random.default_rng(0),
-    lambda: np.array([2**63, 2**63 + 1], dtype=np.uint64), lambda: np.array([1e300, -1e300]), lambda: np.array([0.5, np.nan]),
+    np.uint64(2**63), np.int8(-3), np.uint8(2), np.float16(0.5), np.longdouble("1e4000"),
+    np.float32(0.1), np.complex128(1j), np.timedelta64(3, "D"), np.timedelta64("NaT"),
+    np.datetime64("2020-01-01"), np.str_("a"), np.bytes_(b"a"), np.void(b"ab"),
+    np.array(1.0), np.array(3), np.array(None), np.array([None, 1.0]), np.array([]),
+    np.empty((0, 3)), np.zeros((2, 2, 2)), np.array(["a", "b"]), np.array(["a", "b"], dtype=object),
+    np.array([1, 2], dtype="m8[s]"), np.array([1j, 2]), np.zeros(2, dtype=[("x", float), ("y", int)]),
+    np.array([0.5, 10**400], dtype=object), np.broadcast_to(0.5, 10**12), np.random.default_rng(0),
+    np.array([2**63, 2**63 + 1], dtype=np.uint64), np.array([1e300, -1e300]), np.array([0.5, np.nan]),
     # masked, missing
-    lambda: np.ma.masked, lambda: np.ma.array([0.1, 0.2], mask=[False, True]), lambda: np.ma.array([0.1, 0.2]),
-    lambda: [np.ma.masked, 0.5], lambda: [np.ma.array([0.1, 0.2], mask=[True, False])] * 2,
-    lambda: pd.NA, lambda: pd.NaT, lambda: [0.5, pd.NA], lambda: [0.5, None],
+    np.ma.masked, np.ma.array([0.1, 0.2], mask=[False, True]), np.ma.array([0.1, 0.2]),
+    [np.ma.masked, 0.5], [np.ma.array([0.1, 0.2], mask=[True, False])] * 2,
+    pd.NA, pd.NaT, [0.5, pd.NA], [0.5, None],
     # of pandas and Arrow
-    lambda: pd.Series([0.1, 0.2]), lambda: pd.Series([1, None], dtype="Int64"), lambda: pd.Series([0.5, 0.25], dtype="Float64"),
-    lambda: pd.Index(["a", "b"]), lambda: pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), lambda: pd.DataFrame({"a": [1, 2]}),
-    lambda: pd.Categorical(["a", "b"]), lambda: pd.Timestamp("2020-01-01"), lambda: pa.array([0.5, None]), lambda: pa.array([1, 2]),
+    pd.Series([0.1, 0.2]), pd.Series([1, None], dtype="Int64"), pd.Series([0.5, 0.25], dtype="Float64"),
+    pd.Index(["a", "b"]), pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), pd.DataFrame({"a": [1, 2]}),
+    pd.Categorical(["a", "b"]), pd.Timestamp("2020-01-01"), pa.array([0.5, None]), pa.array([1, 2]),
     # texts and collections
-    lambda: "", lambda: "auto", lambda: "abc", lambda: "a\0b", lambda: "x" * 10**6, lambda: b"abc", lambda: bytearray(b"ab"),
-    lambda: memoryview(b"ab"), lambda: [], lambda: [[]], lambda: [1, [2]], lambda: [[1, 2], [3]], lambda: ["a", "a"], lambda: ("a", 0.1),
-    lambda: {}, lambda: {"a": 1}, lambda: {"a": [0.5], "b": [0.1, 0.9]}, lambda: {1, 2}, lambda: frozenset("ab"), lambda: {"a": 1}.keys(),
-    lambda: (x for x in (0.1, 0.2)), lambda: (x for x in "ab"), lambda: iter([]), lambda: map(str, range(3)), lambda: range(3),
-    lambda: range(10**12), lambda: range(10**400), lambda: itertools.repeat(0.5), endless, lambda: [("a", "b"), ("b", "c")],
-    lambda: [0.5, "a"], lambda: [0.5, 0.5], lambda: [10**400, 1], lambda: [0.5, spiteful("__float__", "__repr__")],
+    "", "auto", "abc", "a\0b", "x" * 10**6, b"abc", bytearray(b"ab"),
+    memoryview(b"ab"), [], [[]], [1, [2]], [[1, 2], [3]], ["a", "a"], ("a", 0.1),
+    {}, {"a": 1}, {"a": [0.5], "b": [0.1, 0.9]}, {1, 2}, frozenset("ab"), {"a": 1}.keys(),
+    range(3), range(10**12), range(10**400), endless(), [("a", "b"), ("b", "c")],
+    [0.5, "a"], [0.5, 0.5], [10**400, 1], [0.5, spiteful("__float__", "__repr__")],
     # objects
-    object, lambda: object, lambda: len, lambda: failing, lambda: (lambda *args: "text"), lambda: (lambda *args: np.nan),
-    lambda: (lambda *args: 10**400), lambda: sp.Arm("a"), lambda: sp.BestArm(2), lambda: sp.Bernoulli([0.5, 0.25]), lambda: Colour.RED,
-    lambda: datetime.date(2020, 1, 1), lambda: datetime.timedelta(3), spiteful_list,
-    lambda: spiteful("__repr__"), lambda: spiteful("__len__", "__getitem__"), lambda: spiteful("__iter__"), lambda: spiteful("__float__"),
-    lambda: spiteful("__eq__", "__hash__"), lambda: spiteful("__bool__"), lambda: spiteful("__array__"), lambda: spiteful("__getattr__"),
-    lambda: spiteful("__index__", "__int__"), lambda: spiteful("__fspath__"), lambda: spiteful("__str__"), lambda: spiteful("__next__"),
+    object(), failing, lambda *args: "text", lambda *args: np.nan,
+    lambda *args: 10**400, sp.Arm("a"), sp.BestArm(2), sp.Bernoulli([0.5, 0.25]), Colour.RED,
+    datetime.date(2020, 1, 1), datetime.timedelta(3), spiteful_list(),
+    spiteful("__repr__"), spiteful("__len__", "__getitem__"), spiteful("__iter__"), spiteful("__float__"),
+    spiteful("__eq__", "__hash__"), spiteful("__bool__"), spiteful("__array__"), spiteful("__getattr__"),
+    spiteful("__index__", "__int__"), spiteful("__fspath__"), spiteful("__str__"), spiteful("__next__"),
+]  # fmt: skip
+USED_UP: list[Callable[[], Any]] = [
+    lambda: (x for x in (0.1, 0.2)), lambda: (x for x in "ab"), lambda: iter([]), lambda: map(str, range(3)),
+    lambda: itertools.repeat(0.5),
 ]  # fmt: skip
 
 
 def junk(rng: random.Random, good: object) -> Any:
     """Something from the list, or some of it among what would do."""
-    bad = rng.choice(JUNK)()
+    bad = rng.choice(USED_UP)() if rng.random() < 0.05 else rng.choice(JUNK)
     if rng.random() < 0.6:
         return bad
     if isinstance(good, (list, tuple)) and good and rng.random() < 0.7:
@@ -186,7 +188,12 @@ def things() -> dict[str, tuple[Any, dict[str, Any]]]:
         known: dict[str, Any] = {"values": [0.5, 1], "arm": 0, "n": 3, "rng": np.random.default_rng(0), "parameter": "mean"}
         if isinstance(made, sp.Problem):
             theta = (made.low + (made.high - made.low) * np.linspace(0.2, 0.7, made.m)).tolist()
-            known |= {"theta": theta, "lower": made.low.tolist(), "upper": made.high.tolist(), "decision": made.solve(theta).tolist()}
+            known |= {
+                "theta": theta,
+                "lower": made.low.tolist(),
+                "upper": made.high.tolist(),
+                "decision": made.solve(theta).tolist(),
+            }
         found[name] = made, known | ({"sizes": [4, 5]} | RANDOM if name == "VoterModel" else {})
     for name, problem in (("means", sp.TopK(["a", "b", "c"], 1)), ("variances", sp.SampleAllocation([6, 16, 13], budget=13))):
         for told in (0, 1, 40):
@@ -241,10 +248,11 @@ def attempt(call: Callable[..., Any], given: dict[str, Any]) -> Exception | None
         call(**given)
     except sp.SurepickError as error:
         said = str(error)
-        assert said.endswith(".") and len(said) > 10, said
-        assert "\n" not in said and len(said) < 1000, said
+        assert said.endswith("."), said
+        assert 10 < len(said) < 1000, said
+        assert "\n" not in said, said
         return error
-    except Own as error:
+    except OwnError as error:
         assert call in (sp.explore, sp.simulate)  # a sampler's or a progress function's error ends the run as it is
         return error
     finally:

@@ -126,7 +126,8 @@ def _name(name: Any) -> Hashable:
         name = name.item()  # NumPy has texts and numbers of its own
     if name is None or not label(name) or str(name) == "":
         raise ProblemError(
-            f"An arm's name must be a non-empty text, a tuple or another value that can be the key of a dict, not {short(name)}."
+            "An arm's name must be a non-empty text, a tuple or another value that can be the key of a dict and equals itself, "
+            f"not {short(name)}."
         )
     if isinstance(name, np.bool_) or (real(name) is not None and name == math.floor(name)) or isinstance(name, bool):
         raise ProblemError(
@@ -144,7 +145,7 @@ def _oddity(values: object) -> str:
     """Which entry of a flat list is the first that is not a number, for the end of a sentence."""
     if isinstance(values, np.ma.MaskedArray) and masked(values):
         return f": the entry at position {int(np.flatnonzero(np.ma.getmaskarray(values))[0])} is masked" if values.ndim else ""
-    if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
+    if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == object):
         for i, value in enumerate(values[:FIRST]):
             if type(value) is not float and ((single := numbers(value)) is None or single.ndim):
                 return f": the entry at position {i} is {short(value)}"

@@ -19,6 +19,7 @@ from .errors import SettingError, SurepickError
 MANY = 10_000_000  # arms of a problem, entries of a list that comes one by one, and samples to ask for at once
 LARGEST = 2**53  # of counts: up to here floating point has every whole number
 SEEDS = 2**128 - 1
+LONGEST = 4096  # letters of a path
 AT_ONCE = 65_536  # values of a generator that are looked at together
 
 
@@ -69,7 +70,7 @@ def file(x: object, error: type[SurepickError] = SettingError) -> Path:
     if isinstance(x, (str, os.PathLike)):
         try:
             text = os.fspath(x)
-            if isinstance(text, str) and text and "\0" not in text:
+            if isinstance(text, str) and 0 < len(text) <= LONGEST and "\0" not in text:
                 return Path(text)
         except Exception:  # a path only by name
             pass
@@ -127,6 +128,8 @@ def numbers(x: object) -> NDArray[np.float64] | None:
     Fractions, decimals, and whatever turns itself into an array are taken, and iterators are used up; texts, dates, masked
     entries and missing ones are not taken.
     """
+    if type(x) is float or (type(x) is np.ndarray and x.dtype == np.float64 and x.size <= MANY):  # most are
+        return np.array(x)
     if isinstance(x, Iterator):
         return _drained(x)
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
-from ..checks import MANY, numbers, sequence, short, whole
+from ..checks import MANY, entries, numbers, sequence, short, whole
 from ..engine import kernels
 from ..errors import InfeasibleError, ParameterError, ProblemError
 from ..estimators import Estimator, make_estimator
@@ -68,9 +68,11 @@ class ResourcePlan(Problem):
         arms: Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
-        if not callable(cost) and (isinstance(cost, (str, bytes)) or not isinstance(cost, (Sequence, np.ndarray))):
+        table = isinstance(cost, np.ndarray) and cost.ndim == 2
+        costs = None if callable(cost) else entries(cost) if sequence(cost) or table else []
+        if not callable(cost) and not costs:
             raise ProblemError(f"cost must be a function, or a list with a table or a function a site, not {short(cost)}.")
-        m = _count(cost, caps, arms)
+        m = _count(costs, caps, arms)
         made = make_arms(m if arms is None else arms, "site")
         if len(made) != m:
             raise ProblemError(f"There are {m} sites but {len(made)} arms: give one arm a site, or leave arms out.")
@@ -85,7 +87,8 @@ class ResourcePlan(Problem):
             raise ProblemError(
                 f"The caps add up to {self.caps.sum()}, above {MANY:,}, the most that is supported: use larger units."
             )
-        tables = [_table(cost if callable(cost) else cost[i], int(self.caps[i]), made[i].name) for i in range(m)]
+        each: list[Any] = [cost] * m if costs is None else costs
+        tables = [_table(each[i], int(self.caps[i]), made[i].name) for i in range(m)]
         self._starts: Ints = np.concatenate(([0], np.cumsum(self.caps + 1)))  # arm i's table is costs[starts[i]:starts[i+1]]
         self._costs: Floats = np.concatenate(tables)
         self._level: Ints = np.arange(len(self._costs)) - np.repeat(self._starts[:-1], self.caps + 1)
