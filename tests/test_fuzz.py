@@ -87,7 +87,7 @@ JUNK: list[Any] = [
     pd.Index(["a", "b"]), pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), pd.DataFrame({"a": [1, 2]}),
     pd.Categorical(["a", "b"]), pd.Timestamp("2020-01-01"), pa.array([0.5, None]), pa.array([1, 2]),
     # texts and collections
-    "", "auto", "abc", "a\0b", "x" * 10**6, b"abc", bytearray(b"ab"),
+    "", "auto", "abc", "a\0b", "x" * 300, b"abc", bytearray(b"ab"),
     memoryview(b"ab"), [], [[]], [1, [2]], [[1, 2], [3]], ["a", "a"], ("a", 0.1),
     {}, {"a": 1}, {"a": [0.5], "b": [0.1, 0.9]}, {1, 2}, frozenset("ab"), {"a": 1}.keys(),
     range(3), range(10**12), range(10**400), endless(), [("a", "b"), ("b", "c")],
@@ -177,24 +177,34 @@ def arguments(call: Callable[..., Any], known: dict[str, Any]) -> dict[str, Any]
     return given
 
 
+def decide(tables: Any) -> list[int]:
+    return [int(np.argmax(table)) for table in tables]
+
+
+MORE = {
+    "path with a cycle": sp.Path([*EDGES, ("c", "b"), ("b", "a")], "a", "c"),
+    "longest path": sp.Path(EDGES, "a", "c", sense="max"),
+    "loose matching": sp.Matching([("a", 1), ("a", 2), ("b", 1)], perfect=False, sense="min"),
+    "real rows": sp.Subsets(2, [[0.5, 1], [2, -1.5], [0, 0]]),
+    "choice": sp.Program(3, [[3, 4, 2]], upper=6),
+    "uneven costs": sp.ResourcePlan([[0, 5, 1], [0, 2, 3]], [2, 2], 2),
+    "tables": sp.Separable(times, [[0, 1], [0, 1, 2]], decide, table=True),
+    "variances": sp.TopK(3, 1, parameter="variance"),
+    "unbounded": sp.TopK([sp.Arm(name, kind="subgaussian", scale=2.0) for name in "abc"], 1),
+}
+
+
 def things() -> dict[str, tuple[Any, dict[str, Any]]]:
     """Objects with methods, and what these take."""
     found: dict[str, tuple[Any, dict[str, Any]]] = {}
-    for name in sp.__all__:
-        cls = getattr(sp, name)
-        if not isinstance(cls, type) or name not in MADE or name == "Explorer":
-            continue
-        made = cls(**MADE[name])
+    classes = {name: getattr(sp, name) for name in MADE if isinstance(getattr(sp, name), type) and name != "Explorer"}
+    for name, made in ({name: cls(**MADE[name]) for name, cls in classes.items()} | MORE).items():
         known: dict[str, Any] = {"values": [0.5, 1], "arm": 0, "n": 3, "rng": np.random.default_rng(0), "parameter": "mean"}
         if isinstance(made, sp.Problem):
-            theta = (made.low + (made.high - made.low) * np.linspace(0.2, 0.7, made.m)).tolist()
-            known |= {
-                "theta": theta,
-                "lower": made.low.tolist(),
-                "upper": made.high.tolist(),
-                "decision": made.solve(theta).tolist(),
-            }
-        found[name] = made, known | ({"sizes": [4, 5]} | RANDOM if name == "VoterModel" else {})
+            lower, upper = np.maximum(made.low, -1), np.minimum(made.high, 2)
+            theta = (lower + (upper - lower) * np.linspace(0.2, 0.7, made.m)).tolist()
+            known |= {"theta": theta, "lower": lower.tolist(), "upper": upper.tolist(), "decision": made.solve(theta).tolist()}
+        found[name] = made, known | (RANDOM if name == "VoterModel" else {})
     for name, problem in (("means", sp.TopK(["a", "b", "c"], 1)), ("variances", sp.SampleAllocation([6, 16, 13], budget=13))):
         for told in (0, 1, 40):
             ex = sp.Explorer(problem)

@@ -124,11 +124,15 @@ class ResourcePlan(Problem):
         return self._costs[self._starts[i] : self._starts[i + 1]].copy()
 
     def _places(self, decision: Floats) -> Ints:
-        y = decision.astype(np.int64)
-        if (y != decision).any() or (y < 0).any() or (y > self.caps).any():
-            where = int(np.flatnonzero((y != decision) | (y < 0) | (y > self.caps))[0])
+        whole = self._whole(decision)
+        if not whole.all():
+            where = int(np.flatnonzero(~whole)[0])
             raise ParameterError(f"decision[{where}] = {decision[where]:g} is not a whole number in 0..{self.caps[where]}.")
-        return self._starts[:-1] + y
+        return self._starts[:-1] + decision.astype(np.int64)
+
+    def _whole(self, decision: Floats) -> Bools:
+        whole: Bools = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.caps)
+        return whole
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
         return float(theta @ decision) - float(self._costs[self._places(decision)].sum())
@@ -170,8 +174,7 @@ class ResourcePlan(Problem):
         return not self._contested(lower, upper, decision.astype(np.int64)).any()
 
     def _contains(self, decision: Floats) -> bool:
-        whole = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.caps)
-        return bool(whole.all() and decision.sum() >= self.require)
+        return bool(self._whole(decision).all() and decision.sum() >= self.require)
 
     def _edges(self, lower: Floats, upper: Floats, decision: Floats) -> Floats:
         """g_i(v): the most that level v of arm i can be better than the decision's, over the box."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Bools, Floats, Ints, Names, make_arms
+from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
 from ..engine import kernels
 from ..errors import ParameterError, ProblemError
 from ..estimators import Variance
@@ -83,8 +83,8 @@ class SampleAllocation(Problem):
         return bool(whole.all() and decision.sum() <= self.budget)
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
-        if (decision <= 0).any():
-            where = int(np.flatnonzero(decision <= 0)[0])
+        if (decision < 1 / WIDEST).any():
+            where = int(np.flatnonzero(decision < 1 / WIDEST)[0])
             raise ParameterError(f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.")
         return -float((self._share2 * theta / decision).sum())
 

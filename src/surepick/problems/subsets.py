@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Bools, Floats, Names, make_arms
-from ..checks import numbers, short
+from ..checks import LARGEST, numbers, short
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import Problem, check_sense
@@ -66,7 +66,7 @@ class Subsets(Problem):
                 raise ProblemError(f"Decisions {first[y.tobytes()]} and {row} are the same; list each once.")
             first[y.tobytes()] = row
         self.linear = bool(np.isin(D, (0.0, 1.0)).all())
-        self.decisions = D.astype(np.int64) if (D == np.round(D)).all() else D
+        self.decisions = D.astype(np.int64) if ((D == np.round(D)) & (np.abs(D) <= LARGEST)).all() else D
         self._D: Floats = D if sense == "max" else -D
         self._zero = np.zeros(len(D))
 
