@@ -9,6 +9,7 @@ import inspect
 import itertools
 import random
 import signal
+import warnings
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -325,3 +326,23 @@ def test_methods() -> None:
                 call(**good)
                 same = (lambda thing=thing: thing.counts.tolist()) if isinstance(thing, sp.Explorer) else None
                 fuzz(f"{name}.{method}", call, good, ROUNDS if good else 1, same)
+
+
+def test_raw_errors_hangs_and_warnings_are_found(monkeypatch) -> None:
+    """The checks above can fail."""
+
+    def forever(x: object) -> None:
+        while True:
+            pass
+
+    def warn(x: object) -> None:
+        warnings.warn("careful", stacklevel=1)
+
+    def mumble(x: object) -> None:
+        raise sp.SurepickError("no")
+
+    monkeypatch.setattr(f"{__name__}.SECONDS", 0.05)
+    with bounded():
+        for call, found in ((lambda x: x + 1, "Error"), (forever, "Hang"), (warn, "UserWarning"), (mumble, "AssertionError")):
+            with pytest.raises(AssertionError, match=found):
+                fuzz("control", call, {"x": 1}, 20)

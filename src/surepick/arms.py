@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .checks import MANY, among, entries, label, masked, numbers, real, sequence, short
+from .checks import MANY, among, entries, is_whole, label, masked, numbers, real, sequence, short
 from .errors import ObservationError, ProblemError, UnknownArmError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -129,7 +129,7 @@ def _name(name: Any) -> Hashable:
             "An arm's name must be a non-empty text, a tuple or another value that can be the key of a dict and equals itself, "
             f"not {short(name)}."
         )
-    if isinstance(name, np.bool_) or (real(name) is not None and name == math.floor(name)) or isinstance(name, bool):
+    if isinstance(name, (bool, np.bool_)) or is_whole(name) or (real(name) is not None and name == math.floor(name)):
         raise ProblemError(
             f"An arm cannot be called {short(name)}, because whole numbers are the arms' positions: "
             "use texts or tuples, or leave out the names and say how many arms there are."
@@ -158,7 +158,7 @@ def make_arms(arms: int | Names, noun: str = "arm") -> tuple[Arm, ...]:
     made: tuple[Arm, ...]
     if given is not None:
         made = tuple(a if isinstance(a, Arm) else Arm(a) for a in given)
-    elif isinstance(arms, (int, np.integer)) and not isinstance(arms, (bool, np.timedelta64)):
+    elif is_whole(arms):
         if int(arms) > MANY:
             raise ProblemError(f"{short(int(arms))} {noun}s are too many: at most {MANY:,} are supported.")
         made = tuple(Arm(f"{noun} {i}") for i in range(int(arms)))
@@ -184,7 +184,7 @@ class ArmIndex:
         self._m = len(arms)
 
     def __getitem__(self, arm: Hashable) -> int:
-        if isinstance(arm, (int, np.integer)) and not isinstance(arm, (bool, np.timedelta64)):
+        if is_whole(arm):
             if 0 <= int(arm) < self._m:
                 return int(arm)
             raise UnknownArmError(

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import islice
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +47,14 @@ def real(x: object) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def is_whole(x: object) -> TypeGuard[int]:
+    """A whole number of Python or NumPy, whose durations claim to be numbers, too."""
+    return isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.timedelta64))
+
+
 def whole(x: object, what: str, low: int = 0, high: int | None = None, error: type[SurepickError] = SettingError) -> int:
     """A whole number from low to high as an int."""
-    if isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.timedelta64)):
+    if is_whole(x):
         n = int(x)
         if low <= n and (high is None or n <= high):
             return n

@@ -55,7 +55,11 @@ class Environment(ABC):
         """Raises unless there is such an arm, and n values can be drawn of it."""
         whole(arm, "The arm", 0, self.m - 1, ParameterError)
         whole(n, "n", 0, MANY, ParameterError)
-        if not callable(getattr(rng, "random", None)):
+        try:
+            draws = callable(rng.random)
+        except Exception:
+            draws = False
+        if not draws:
             raise ParameterError(f"rng must be a Generator of NumPy, such as numpy.random.default_rng(0), not {short(rng)}.")
 
     def law(self) -> Law | None:

@@ -200,8 +200,9 @@ def _stops(group: Ints, sizes: Ints, edges: Ints, stubbornness: Floats) -> Float
         q = (group == g) / size
         z = np.zeros(n)
         if len(on):
-            z[on], failed = cg(system, q[on], rtol=1e-14, atol=0.0, M=jacobi)
-            if failed:
+            with np.errstate(all="ignore"):
+                z[on], failed = cg(system, q[on], rtol=1e-14, atol=0.0, M=jacobi)
+            if failed or not np.isfinite(z).all():
                 raise ProblemError(
                     f"The steady state could not be computed: the smallest stubbornness, {s.min():g}, is too near 0."
                 )

@@ -69,7 +69,7 @@ def check_sizes(sizes: ArrayLike) -> Floats:
     if len(n) == 0:
         raise ProblemError("There are no strata; give at least one size.")
     _refuse(n, ~(np.isfinite(n) & (n > 0)), "sizes", "must be a positive number", ProblemError)
-    if n.max() / n.min() > 1e75:
+    if float(n.max()) > 1e75 * float(n.min()):
         raise ProblemError("The sizes differ by more than a factor of 1e75; express them in one unit.")
     return n
 

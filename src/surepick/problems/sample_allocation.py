@@ -73,10 +73,13 @@ class SampleAllocation(Problem):
         self._n: Floats = np.ldexp(self.sizes, -int(np.frexp(self.sizes.max())[1]))
 
     def _solve(self, theta: Floats) -> Ints:
-        if not (np.isfinite(theta) & (theta >= 0)).all():
-            where = int(np.flatnonzero(~(np.isfinite(theta) & (theta >= 0)))[0])
-            raise ParameterError(f"theta[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
+        _refuse_negative(theta, "theta")
         return fill(self.sizes, theta, self.budget, self.lower, self.upper)
+
+    def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
+        low, high = super().check_box(lower, upper)
+        _refuse_negative(low, "lower")
+        return low, high
 
     def _contains(self, decision: Floats) -> bool:
         whole = (decision == np.floor(decision)) & (decision >= self.lower) & (decision <= self.upper)
@@ -181,6 +184,12 @@ class SampleAllocation(Problem):
 
     def kernel(self) -> Kernel:
         return Kernel(2, np.concatenate(([self.budget], self.lower, self.upper)), self._n)
+
+
+def _refuse_negative(theta: Floats, what: str) -> None:
+    if not (np.isfinite(theta) & (theta >= 0)).all():
+        where = int(np.flatnonzero(~(np.isfinite(theta) & (theta >= 0)))[0])
+        raise ParameterError(f"{what}[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
 
 
 def _extremes(sizes: Floats, theta: Floats, unit: Ints, among: Bools, strongest: bool) -> Ints:
