@@ -106,8 +106,8 @@ def _run_by_rival(problem, ints, sign, by_gap, kind, numbers, units, span, count
 
 @njit
 def _run_joint(
-    kind, ints, floats, sign, reference, kinds, shift, scale, paired, units, rho, threshold, bottom, top, counts, table, variance, buffer,
-    stock, decision, pairs, budget,
+    kind, ints, floats, sign, reference, kinds, shift, scale, paired, units, rho, threshold, bottom, top, counts, table, variance,
+    buffer, stock, decision, pairs, budget,
 ):  # fmt: skip
     m = len(counts)
     n, p, weights = np.empty(m), np.empty(m), np.empty(m)

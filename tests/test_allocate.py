@@ -161,7 +161,7 @@ def test_units_do_not_matter(size: float, scale: float) -> None:
         ([5, 5], [0.1, 0.1], 5, {"lower": 0}, ProblemError, r"lower\[0\] = 0"),
         ([5, 5], [0.1, 0.1], 5, {"lower": 2, "upper": [2, 1]}, ProblemError, r"upper\[1\] = 1 is below"),
         ([5, 5], [0.1, 0.1], 5, {"upper": [2, 1, 3]}, ProblemError, "one bound a stratum"),
-        ([5, 5], [0.1, 0.1], 2**60, {}, ProblemError, "largest"),
+        ([5, 5], [0.1, 0.1], 2**60, {}, ProblemError, "from 0 to 9,007,199,254,740,992"),
         (["a", "b"], [0.1, 0.1], 5, {}, ProblemError, "sizes must be"),
         ([5, 5], [1e-300, 1.0], 5, {}, ParameterError, "set the tiny variances to 0"),
     ],

@@ -9,13 +9,18 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.errors import ObservationError, ParameterError, ProblemError, SettingError, SurepickError
+from surepick.errors import ObservationError, ParameterError, ProblemError, SettingError, StudyError, SurepickError
 
 TWO = sp.BestArm(2)
 
 
-def failing(y: int) -> float:
+def failing(y: float, level: float = 0.0) -> float:
     return 1 / y
+
+
+class Mute:
+    def __repr__(self) -> str:
+        raise RuntimeError
 
 
 @pytest.mark.parametrize(
@@ -52,6 +57,24 @@ def failing(y: int) -> float:
         (lambda: sp.hardness(TWO, [0.1, 0.9]).upper_bound("x"), SettingError, "delta"),
         (lambda: sp.Explorer(TWO, relative="no"), SettingError, "True or False"),
         (lambda: sp.Matching([(0, 1), (0, 2), (3, 1)], perfect=True).solve([0.1]), ParameterError, "shape"),
+        (lambda: sp.Explorer(TWO).ask(np.timedelta64(3, "D")), SettingError, "whole number"),
+        (lambda: sp.Bernoulli([1, [2]]), ProblemError, "flat list"),
+        (lambda: sp.load(3), StudyError, "path"),
+        (lambda: sp.Replay(np.array(1.0)), ProblemError, "list of values"),
+        (lambda: sp.Matching(np.array(1.0)), ProblemError, "list of pairs"),
+        (lambda: sp.Path([("a", "b")], ["a"], "b"), ProblemError, r"source \['a'\] is on no edge"),
+        (lambda: sp.Program(3, [[1, 1, 1]], [0], [10**400]), ProblemError, "must be numbers"),
+        (lambda: sp.Program(2, [[1, 1]], upper=1, levels=np.uint64(2**63)), ProblemError, "levels"),
+        (lambda: sp.Explorer(TWO, policy=np.array(["a", "b"])), SettingError, "policy=array"),
+        (lambda: sp.Explorer(TWO, confidence=np.array(["a", "b"])), SettingError, "confidence=array"),
+        (lambda: sp.Explorer(Mute()), SettingError, "Mute that cannot be shown"),
+        (lambda: sp.BestArm([Mute(), "b"]), ProblemError, "Mute that cannot be shown"),
+        (lambda: sp.ResourcePlan(lambda y: y, [10**9, 10**9], 1), ProblemError, "larger units"),
+        (lambda: sp.ResourcePlan([[0, 1], [0, 1]], [1, 1], 1, arms=3), ProblemError, "2 sites but 3 arms"),
+        (lambda: sp.Separable(failing, [[0, 1]] * 2, np.round, bimonotone=True), ProblemError, "reward of arm 'arm 0' failed"),
+        (lambda: sp.VoterModel.random([10**9]), ProblemError, "sizes"),
+        (lambda: sp.Bernoulli([0.5]).sample(1, 1, np.random.default_rng(0)), ParameterError, "from 0 to 0"),
+        (lambda: sp.Bernoulli([0.5]).truth(None), ProblemError, "parameter=None"),
         # arms that cannot be
         (lambda: sp.Arm("a", low=False, high=True), ProblemError, "finite bounds"),
         (lambda: sp.Arm("a", low=0, high=5, kind="subgaussian", scale=1), ProblemError, "leave out low and high"),
@@ -131,3 +154,11 @@ def test_sizes_of_any_magnitude() -> None:
     expected = sp.SampleAllocation([1, 2, 1], 9).undecided(*box).tolist()
     for unit in (1e200, 1e-200):
         assert sp.SampleAllocation(np.array([1, 2, 1]) * unit, 9).undecided(*box).tolist() == expected
+
+
+@pytest.mark.parametrize("decision", ["auto", None, [1], [1, 2, 3], [math.nan, 1], [1, [2]], [1, 1], np.ma.masked, {}, 1e300])
+def test_junk_is_not_among_the_decisions(decision: object) -> None:
+    programs = sp.Subsets(2, [[1, 0], [0, 1]]), sp.Program(2, [[1, 1]], 1, 1), sp.SampleAllocation([1, 1], 3, lower=[1, 2])
+    for problem in (TWO, *programs):
+        assert problem.contains(problem.solve([0.1, 0.2]))
+        assert not problem.contains(decision)

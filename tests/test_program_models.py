@@ -248,7 +248,7 @@ def test_rival_is_the_best_other_decision(case: tuple[sp.Program, np.ndarray, np
     near = 1e-9 * (1 + float((np.maximum(np.abs(lower), np.abs(upper)) * problem.levels).sum()))
     assert gap == pytest.approx(max(0.0, best), abs=near)
     same = bool((rival == y).all())
-    assert problem.settled(lower, upper, y, rival) == same
+    assert problem._settled(lower, upper, y, rival) == same
     assert best < 0 if same else edges[tuple(rival.tolist())] >= best - near >= -2 * near
 
 
@@ -294,7 +294,7 @@ def test_extreme_weights() -> None:
     """A power of two brings them into HiGHS's range."""
     problem = sp.Program(3, [[1, 1, 1]], upper=1)
     for unit in (5e-324, 1e-200, 1e-12, 1.0, 1e12, 1e300):
-        assert problem.solve(np.array([1.0, 3.0, 2.0]) * unit).tolist() == [0, 1, 0]
+        assert problem._solve(np.array([1.0, 3.0, 2.0]) * unit).tolist() == [0, 1, 0]
     assert problem.solve([1.0, 1.0 + 1e-11, 1.0]).tolist() == [0, 1, 0]
 
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from decimal import Decimal
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .checks import MANY, among, entries, is_whole, label, masked, numbers, real, sequence, short
 from .errors import ObservationError, ProblemError, UnknownArmError
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+Names: TypeAlias = Sequence[Hashable]  # or Arm objects
+Values: TypeAlias = ArrayLike | Iterable[float]
 
 KINDS = ("bounded", "bernoulli", "subgaussian")
+FIRST = 1_000_000  # entries of a list among which one that is not a number is looked for
+FEW = 10_000  # names up to which one that resembles an unknown one is looked for
 WIDEST = 1e70  # bounds, scales and values up to this; squares of variances then stay within floating point
 
 
@@ -26,7 +32,9 @@ class Arm:
 
     Parameters
     ----------
-    name : str
+    name : hashable
+        A text, a tuple such as ("lr", 0.1), a date, whatever can be a key of a dict and is not a whole number: those are the
+        arms' positions.
     low, high : float
         Bounds that every value of this arm respects. They are part of the guarantee: the confidence radius
         is proportional to ``high - low``, and a value outside them is refused.
@@ -41,56 +49,56 @@ class Arm:
     Arm(name='price', low=10.0, high=20.0, kind='bounded', scale=None)
     """
 
-    name: str
+    name: Hashable
     low: float = 0.0
     high: float = 1.0
     kind: str = "bounded"
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        name = self.name
-        if not isinstance(name, str) or not name:
-            raise ProblemError(f"An arm's name must be a non-empty text, not {name!r}.")
-        object.__setattr__(self, "name", str(name))  # NumPy has texts of its own
-        if self.kind not in KINDS:
-            raise ProblemError(f"Arm {name!r} has kind {self.kind!r}; use one of {', '.join(KINDS)}.")
+        name = _name(self.name)
+        object.__setattr__(self, "name", name)
+        if not among(self.kind, KINDS):
+            raise ProblemError(f"Arm {name!r} has kind {short(self.kind)}; use one of {', '.join(KINDS)}.")
+        low, high, scale = real(self.low), real(self.high), real(self.scale)
+        given = f"low={short(self.low)}, high={short(self.high)}"
         if self.kind == "subgaussian":
-            if self.scale is None or not _is_real(self.scale) or not 1 / WIDEST <= self.scale <= WIDEST:
+            if scale is None or not 1 / WIDEST <= scale <= WIDEST:
                 raise ProblemError(
                     f"Sub-Gaussian arm {name!r} needs scale=R, a positive number (R is the standard deviation "
-                    f"of a normal arm), not {self.scale!r}."
+                    f"of a normal arm), not {short(self.scale)}."
                 )
-            if (self.low, self.high) not in ((0.0, 1.0), (-math.inf, math.inf)):
+            if (low, high) != (0.0, 1.0) and not (_infinite(self.low, -1) and _infinite(self.high, 1)):
                 raise ProblemError(f"Sub-Gaussian arm {name!r} is unbounded: leave out low and high, or use kind='bounded'.")
-            object.__setattr__(self, "scale", float(self.scale))
+            object.__setattr__(self, "scale", scale)
             object.__setattr__(self, "low", -math.inf)
             object.__setattr__(self, "high", math.inf)
             return
         if self.scale is not None:
             raise ProblemError(f"Arm {name!r} is {self.kind}: scale is for kind='subgaussian' only; leave it out.")
-        if not (_is_real(self.low) and _is_real(self.high)):
+        if low is None or high is None:
             raise ProblemError(
-                f"Arm {name!r} needs finite bounds, not low={self.low!r}, high={self.high!r}; "
-                "for unbounded values use kind='subgaussian' with scale=R."
+                f"Arm {name!r} needs finite bounds, not {given}; for unbounded values use kind='subgaussian' with scale=R."
             )
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
-        if not self.low < self.high:
-            raise ProblemError(f"Arm {name!r} needs low < high, not low={self.low!r}, high={self.high!r}.")
-        if max(abs(self.low), abs(self.high)) > WIDEST or self.high - self.low < 1 / WIDEST:
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        if not low < high:
+            raise ProblemError(f"Arm {name!r} needs low < high, not {given}.")
+        if max(abs(low), abs(high)) > WIDEST or high - low < 1 / WIDEST:
             raise ProblemError(
-                f"Arm {name!r} has bounds [{self.low:g}, {self.high:g}], beyond {WIDEST:g} or closer than {1 / WIDEST:g}: "
+                f"Arm {name!r} has bounds [{low:g}, {high:g}], beyond {WIDEST:g} or closer than {1 / WIDEST:g}: "
                 "express its values in another unit."
             )
-        if self.kind == "bernoulli" and (self.low, self.high) != (0, 1):
+        if self.kind == "bernoulli" and (low, high) != (0, 1):
             raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.")
 
-    def check(self, values: ArrayLike) -> Floats:
+    def check(self, values: Values) -> Floats:
         """Return the observations as a flat array, or raise :class:`ObservationError` naming the first bad one."""
         raw = numbers(values)
         if raw is None or raw.ndim > 1:
             raise ObservationError(
-                f"Arm {self.name!r} takes a number or a flat list of numbers, not {short(values)}. Nothing was recorded."
+                f"Arm {self.name!r} takes a number or a flat list of numbers, not {short(values)}{_oddity(values)}. "
+                "Nothing was recorded."
             )
         data = np.atleast_1d(raw)
         good = (np.abs(data) <= WIDEST) & (data >= self.low) & (data <= self.high)
@@ -112,45 +120,53 @@ class Arm:
         raise ObservationError(f"Observation {value!r}{at} of arm {self.name!r} {why}. Nothing was recorded.")
 
 
-def _is_real(x: object) -> bool:
-    if isinstance(x, bool) or not isinstance(x, (int, float, np.integer, np.floating)):
-        return False
-    try:
-        return math.isfinite(float(x))
-    except OverflowError:
-        return False
+def _name(name: Any) -> Hashable:
+    """The name of an arm, if it can be one."""
+    if isinstance(name, (np.str_, np.bytes_, np.floating)):
+        name = name.item()  # NumPy has texts and numbers of its own
+    if name is None or not label(name) or str(name) == "":
+        raise ProblemError(
+            "An arm's name must be a non-empty text, a tuple or another value that can be the key of a dict and equals itself, "
+            f"not {short(name)}."
+        )
+    if isinstance(name, (bool, np.bool_)) or is_whole(name) or (real(name) is not None and name == math.floor(name)):
+        raise ProblemError(
+            f"An arm cannot be called {short(name)}, because whole numbers are the arms' positions: "
+            "use texts or tuples, or leave out the names and say how many arms there are."
+        )
+    return name  # type: ignore[no-any-return]
 
 
-def numbers(values: object) -> Floats | None:
-    """The values as an array of floats, or None if they are not plain real numbers (texts and ragged lists are not)."""
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError):
-        return None
-    return array.astype(np.float64) if array.dtype.kind in "biuf" else None
+def _infinite(x: object, sign: int = 0) -> bool:
+    return isinstance(x, (float, Decimal)) and math.isinf(x) and (sign == 0 or (x > 0) == (sign > 0))
 
 
-def short(x: object) -> str:
-    """A value as text that fits in a sentence."""
-    text = repr(x)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _oddity(values: object) -> str:
+    """Which entry of a flat list is the first that is not a number, for the end of a sentence."""
+    if isinstance(values, np.ma.MaskedArray) and masked(values):
+        return f": the entry at position {int(np.flatnonzero(np.ma.getmaskarray(values))[0])} is masked" if values.ndim else ""
+    if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == object):
+        for i, value in enumerate(values[:FIRST]):
+            if type(value) is not float and ((single := numbers(value)) is None or single.ndim):
+                return f": the entry at position {i} is {short(value)}"
+    return ""
 
 
-def make_arms(arms: int | Sequence[str | Arm] | Sequence[Arm] | Sequence[str], noun: str = "arm") -> tuple[Arm, ...]:
+def make_arms(arms: int | Names, noun: str = "arm") -> tuple[Arm, ...]:
     """Arms from a number of them, their names, or :class:`Arm` objects; refuses duplicates and none at all."""
-    listed = (isinstance(arms, Sequence) and not isinstance(arms, (str, bytes))) or (
-        isinstance(arms, np.ndarray) and arms.ndim == 1
-    )
-    if isinstance(arms, bool) or not (listed or isinstance(arms, (int, np.integer))):
-        raise ProblemError(f"Give the {noun}s as a whole number, a list of names or a list of Arm objects, not {arms!r}.")
+    given = entries(arms) if sequence(arms) else None
     made: tuple[Arm, ...]
-    if isinstance(arms, (int, np.integer)):
+    if given is not None:
+        made = tuple(a if isinstance(a, Arm) else Arm(a) for a in given)
+    elif is_whole(arms):
+        if int(arms) > MANY:
+            raise ProblemError(f"{short(int(arms))} {noun}s are too many: at most {MANY:,} are supported.")
         made = tuple(Arm(f"{noun} {i}") for i in range(int(arms)))
     else:
-        made = tuple(a if isinstance(a, Arm) else Arm(a) for a in arms)
+        raise ProblemError(f"Give the {noun}s as a whole number, a list of names or a list of Arm objects, not {short(arms)}.")
     if not made:
         raise ProblemError(f"The problem has no {noun}s; give at least one.")
-    seen: dict[str, int] = {}
+    seen: dict[Hashable, int] = {}
     for i, arm in enumerate(made):
         if arm.name in seen:
             raise ProblemError(
@@ -167,18 +183,26 @@ class ArmIndex:
         self._by_name = {arm.name: i for i, arm in enumerate(arms)}
         self._m = len(arms)
 
-    def __getitem__(self, arm: int | str) -> int:
-        if isinstance(arm, str):
+    def __getitem__(self, arm: Hashable) -> int:
+        if is_whole(arm):
+            if 0 <= int(arm) < self._m:
+                return int(arm)
+            raise UnknownArmError(
+                f"There is no arm {short(int(arm))}: the arms are numbered 0 to {self._m - 1}. Nothing was recorded."
+            )
+        try:
             if arm in self._by_name:
                 return self._by_name[arm]
-            import difflib
+        except Exception:  # it cannot be a name
+            pass
+        if not isinstance(arm, str):
+            raise UnknownArmError(f"An arm is given by its name or its whole number, not {short(arm)}. Nothing was recorded.")
+        raise UnknownArmError(f"There is no arm called {short(arm)}{self._hint(arm)} Nothing was recorded.")
 
-            close = difflib.get_close_matches(arm, self._by_name, n=1)
-            first = ", ".join(map(repr, list(self._by_name)[:5]))
-            hint = f"; did you mean {close[0]!r}?" if close else f"; the first arms are {first}."
-            raise UnknownArmError(f"There is no arm called {arm!r}{hint} Nothing was recorded.")
-        if isinstance(arm, (int, np.integer)) and not isinstance(arm, bool):
-            if 0 <= arm < self._m:
-                return int(arm)
-            raise UnknownArmError(f"There is no arm {int(arm)}: the arms are numbered 0 to {self._m - 1}. Nothing was recorded.")
-        raise UnknownArmError(f"An arm is named by its text or its whole number, not {arm!r}. Nothing was recorded.")
+    def _hint(self, name: str) -> str:
+        import difflib
+
+        texts = [known for known in self._by_name if isinstance(known, str)] if self._m <= FEW and len(name) <= 60 else []
+        if close := difflib.get_close_matches(name, texts, n=1):
+            return f"; did you mean {close[0]!r}?"
+        return f"; the first arms are {', '.join(map(short, list(self._by_name)[:5]))}."

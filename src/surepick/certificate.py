@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +45,7 @@ class Certificate:
     rule : str
         How it stops: ``"per-arm"`` when no arm is undecided, ``"unified"`` when no rival is left.
     names : list
-        The arms' names.
+        The arms' names; ``to_dict`` has them as texts.
     independent : bool
         The guarantee needs arms that are independent of each other; see ``conditions``.
     ended : list
@@ -68,9 +69,9 @@ class Certificate:
     policy: str
     rule: str
     confidence: str
-    names: list[str]
+    names: list[Hashable]
     independent: bool = False
-    ended: list[str] = field(default_factory=list)
+    ended: list[Hashable] = field(default_factory=list)
 
     @property
     def conditions(self) -> list[str]:
@@ -88,7 +89,7 @@ class Certificate:
         ]
 
     @property
-    def chosen(self) -> dict[str, Any]:
+    def chosen(self) -> dict[Hashable, Any]:
         """The decision by name: the arms whose entry is not 0, each with its entry."""
         return {name: y for name, y in zip(self.names, self.decision.tolist(), strict=True) if y}
 
@@ -122,12 +123,12 @@ class Certificate:
             "estimate": [_plain(x) for x in self.estimate.tolist()],
             "lower": [_plain(x) for x in self.lower.tolist()],
             "upper": [_plain(x) for x in self.upper.tolist()],
-            "undecided": [name for name, open_ in zip(self.names, self.undecided, strict=True) if open_],
+            "undecided": [str(name) for name, open_ in zip(self.names, self.undecided, strict=True) if open_],
             "policy": self.policy,
             "rule": self.rule,
             "confidence": self.confidence,
-            "arms": list(self.names),
-            "ended": list(self.ended),
+            "arms": list(map(str, self.names)),
+            "ended": list(map(str, self.ended)),
             "conditions": self.conditions,
         }
 
@@ -167,8 +168,8 @@ class Outcome:
         return str(self.certificate)
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+def _listed(names: list[Hashable]) -> str:
+    return ", ".join(map(str, names[:4])) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 def _plain(x: float) -> float | None:

@@ -15,6 +15,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from .arms import Arm, Floats, Ints
+from .checks import short
 from .errors import ProblemError
 
 ULP = 2.0**-51  # two units in the last place of 1
@@ -116,7 +117,7 @@ class Moments:
         return ULP * np.abs(np.nan_to_num(self.origins, nan=0.0))
 
     def about(self, reference: float) -> Floats:
-        """The estimates, counted from a reference: exact where means in the user's units are rounded at the size of the origin."""
+        """The estimates, counted from a reference: exact where those in the user's units are rounded at the origin's size."""
         return self.estimates if self.variance else (self.origins - reference) + self.offsets
 
     def update(self, arm: int, values: Floats) -> None:
@@ -216,4 +217,4 @@ def make_estimator(parameter: str | Estimator) -> Estimator:
         return parameter
     if isinstance(parameter, str) and parameter in ESTIMATORS:
         return ESTIMATORS[parameter]()
-    raise ProblemError(f"parameter={parameter!r} is unknown; use 'mean', 'variance' or an Estimator of your own.")
+    raise ProblemError(f"parameter={short(parameter)} is unknown; use 'mean', 'variance' or an Estimator of your own.")

@@ -12,11 +12,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import saving
-from .arms import Bools, Floats, Ints, short
+from .arms import Bools, Floats, Ints, Values
 from .certificate import Certificate
+from .checks import LARGEST, MANY, among, entries, flag, number, short, whole
 from .confidence import make_confidence
 from .errors import ObservationError, SettingError
 from .estimators import Moments
@@ -26,7 +26,8 @@ from .problems.base import Problem
 
 log = logging.getLogger("surepick")
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def alone(method: Callable[Concatenate[Explorer, P], T]) -> Callable[Concatenate[Explorer, P], T]:
@@ -81,8 +82,8 @@ class Explorer:
     * delta, epsilon, the bounds and the problem were fixed before the data were seen.
 
     Observations may then come in any order, in any batches, late, or not at all. Every call of ``tell``, ``tell_row`` and
-    ``tell_many`` is a moment, and every moment is judged once: an explorer that was certified at one of them stays certified, with
-    the certificate of that moment, and so does another one that is told the same in the same order.
+    ``tell_many`` is a moment, and every moment is judged once: an explorer that was certified at one of them stays so, with the
+    certificate of that moment, and so does another one that is told the same in the same order.
 
     All methods may be called from several threads.
 
@@ -118,18 +119,16 @@ class Explorer:
         if not isinstance(problem, Problem):
             raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
         self.problem = problem
-        self.delta = _number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
+        self.delta = number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
         if self.delta < 1e-300:
             raise SettingError(f"delta = {self.delta:g} is below 1e-300, the smallest that is supported.")
-        self.epsilon = _number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
-        self.relative = _flag(relative, "relative")
-        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0):
-            raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {short(budget)}.")
-        self.budget = None if budget is None else int(budget)
-        self.spend = _flag(spend, "spend")
+        self.epsilon = number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
+        self.relative = flag(relative, "relative")
+        self.budget = None if budget is None else whole(budget, "budget, unless it is None for no limit,", 0, LARGEST)
+        self.spend = flag(spend, "spend")
         if self.spend and budget is None:
             raise SettingError("spend=True needs a budget: say how many observations to spend.")
-        self.dependent = _flag(dependent, "dependent")
+        self.dependent = flag(dependent, "dependent")
         self._asked = policy, confidence
         self._lock = threading.RLock()
         self._use(policy)
@@ -144,7 +143,7 @@ class Explorer:
     def _use(self, policy: str) -> None:
         confidence = self._asked[1]
         self.policy = make_policy(policy, self.problem, confidence, self.epsilon, self.dependent)
-        named = self.policy.own if confidence == "own" else confidence
+        named = self.policy.own if among(confidence, ("own",)) else confidence
         self.confidence = make_confidence(named, self.problem, self.delta * self.policy.box_share)
         if need := self.policy.lacks(self.confidence):
             raise SettingError(f"policy={self.policy.name!r} needs {need}; leave out confidence={confidence!r}.")
@@ -158,7 +157,7 @@ class Explorer:
     # -- tell -----------------------------------------------------------------------------------------------------
 
     @alone
-    def tell(self, arm: Hashable, values: ArrayLike) -> None:
+    def tell(self, arm: Hashable, values: Values) -> None:
         """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad."""
         i = self.problem.index[arm]
         self.record.update(i, self.problem.arms[i].check(values))
@@ -166,15 +165,13 @@ class Explorer:
         self._judge()
 
     @alone
-    def tell_many(self, observations: Iterable[tuple[Hashable, ArrayLike]]) -> None:
+    def tell_many(self, observations: Iterable[tuple[Hashable, Values]]) -> None:
         """Record (arm, values) pairs that came in together, as one moment: all of them, or none if one is bad."""
-        try:
-            pairs = [(arm, values) for arm, values in observations]
-        except (TypeError, ValueError):
+        pairs, checked = entries(observations), []
+        if pairs is None or not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
             raise ObservationError(
                 f"tell_many takes a list of (arm, values) pairs, not {short(observations)}. Nothing was recorded."
-            ) from None
-        checked = []
+            )
         for arm, values in pairs:
             i = self.problem.index[arm]
             checked.append((i, self.problem.arms[i].check(values)))
@@ -239,12 +236,10 @@ class Explorer:
         Asking changes nothing: until observations are told, the same question has the same answer. So say what is on its way:
         ``pending={"red": 3}`` counts three observations of that arm as if they were planned, and the next ones go elsewhere.
         """
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise SettingError(f"ask(n) needs a whole number of at least 1, not {short(n)}.")
+        n = whole(n, "n, the samples to ask for,", 1, MANY)
         waiting = self._waiting(pending)
         if self.done or not self.able.any():
             return []
-        n = int(n)
         if self.budget is not None:
             n = min(n, self.budget - self.samples - int(waiting.sum()))
             if n < 1:
@@ -271,9 +266,7 @@ class Explorer:
                 f"pending must be a dict of arms and how many of their values are on their way, not {short(pending)}."
             )
         for arm, k in pending.items():
-            if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 0 <= k <= 10**9:
-                raise SettingError(f"pending[{short(arm)}] must be a whole number of at least 0, not {short(k)}.")
-            waiting[self.problem.index[arm]] += int(k)
+            waiting[self.problem.index[arm]] += whole(k, f"pending[{short(arm)}]", 0, MANY)
         return waiting
 
     @alone
@@ -488,19 +481,3 @@ class Explorer:
             independent=self.policy.independent,
             ended=self.ended,
         )
-
-
-def _flag(value: Any, name: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise SettingError(f"{name} must be True or False, not {short(value)}.")
-    return bool(value)
-
-
-def _number(value: Any, name: str, what: str, good: Callable[[float], bool]) -> float:
-    try:
-        x = float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else math.nan
-    except (OverflowError, TypeError):
-        x = math.nan
-    if math.isfinite(x) and good(x):
-        return x
-    raise SettingError(f"{name} must be {what}, not {short(value)}.")

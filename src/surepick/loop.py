@@ -15,6 +15,7 @@ import numpy as np
 
 from .arms import WIDEST, Floats
 from .certificate import Certificate, Outcome
+from .checks import MANY, SEEDS, short, whole
 from .confidence import Confidence, Mixture
 from .confidence.base import Sequence
 from .engine import kernels
@@ -123,22 +124,21 @@ def drive(
     compiled: bool = True,
 ) -> None:
     """Sample for an explorer until it is done. ``compiled=False`` keeps to the Python loop; the samples are the same."""
-    if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)) or batch < 1:
-        raise SettingError(f"batch must be a whole number of at least 1, not {batch!r}.")
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-        raise SettingError(f"seed must be a whole number of at least 0, not {seed!r}.")
+    batch, seed = whole(batch, "batch", 1, MANY), whole(seed, "seed", 0, SEEDS)
+    if progress is not None and not callable(progress):
+        raise SettingError(f"progress must be a function, or None, not {short(progress)}.")
     if isinstance(sampler, Environment) and sampler.m != explorer.problem.m:
         raise SettingError(
             f"The environment has {sampler.m} arms but the problem has {explorer.problem.m}: give one truth an arm."
         )
     if not isinstance(sampler, Environment) and not callable(sampler):
-        raise SettingError(f"The sampler must be an environment or a function (arm, n, rng) -> n values, not {sampler!r}.")
+        raise SettingError(f"The sampler must be an environment or a function (arm, n, rng) -> n values, not {short(sampler)}.")
     source = Source(explorer, sampler, seed, run)
     report = Report(explorer, progress)
     fast = compiled_loop(explorer) if compiled and batch == 1 else None
-    batch = max(int(batch), explorer.policy.pace)
+    batch = max(batch, explorer.policy.pace)
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
-    for arm in explorer.ask(missing) if missing and batch == 1 else ():
+    for arm in explorer.ask(min(missing, MANY)) if missing and batch == 1 else ():
         source.take(arm, 1)
     while arms := explorer.ask(batch):
         if fast is not None and explorer.started:
@@ -206,7 +206,7 @@ class Source:
             if n == 1:
                 self.explorer.end(arm)
                 return np.empty(0)
-            parts = []
+            parts: list[Floats] = []
             while not parts or len(parts[-1]):
                 parts.append(self.drawn(arm, 1))
             return np.concatenate(parts)

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .arms import Arm, short
+from .arms import Arm
 from .certificate import Certificate
+from .checks import file, short
 from .confidence.differences import Differences
 from .errors import StudyError, SurepickError
 from .estimators import ESTIMATORS, Moments
@@ -29,14 +30,14 @@ ARRAYS = ("decision", "lower", "upper", "estimate", "counts", "undecided", "riva
 
 def write(explorer: Any, path: str | os.PathLike[str]) -> None:
     """Replace the file as a whole."""
-    target = Path(path)
+    target = file(path, StudyError)
     text = json.dumps(as_dict(explorer), allow_nan=False)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".new")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        with os.fdopen(descriptor, "w", encoding="utf-8") as new:
+            new.write(text)
+            new.flush()
+            os.fsync(new.fileno())
         os.replace(name, target)
     except BaseException:
         os.unlink(name)
@@ -66,9 +67,9 @@ def as_dict(explorer: Any) -> dict[str, Any]:
 
 
 def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None) -> Made:
-    source = os.fspath(path)
+    source = file(path, StudyError)
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = json.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise StudyError(f"{source}: there is no such file; check the path.") from None
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -86,7 +87,7 @@ def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None)
         raise StudyError(f"{source}: the file is damaged ({type(error).__name__}: {error}).") from None
 
 
-def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: str) -> Any:
+def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: Path) -> Any:
     if problem is None:
         if data["problem"] is None:
             raise StudyError(

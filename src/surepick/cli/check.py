@@ -59,7 +59,7 @@ def check(
     show_certificate(certificate, spec.title)
     if plan:
         say(f"Plan for the next {sum(plan.values()):,} samples:")
-        table(["arm", "samples"], [(name, f"{n:,}") for name, n in plan.items()])
+        table(["arm", "samples"], [(str(name), f"{n:,}") for name, n in plan.items()])
     elif not certificate.certified and next_:
         say(f"The budget of {spec.budget:,} samples is spent; raise it in {file} to go on.")
     if spec.spend and left:

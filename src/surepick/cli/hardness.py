@@ -39,7 +39,7 @@ def hardness(file: File, as_json: AsJson = False) -> None:
                 "title": spec.title,
                 "problem": spec.problem.kind,
                 "delta": spec.delta,
-                "arms": spec.problem.names,
+                "arms": [str(name) for name in spec.problem.names],
                 "theta": plain_list(theta),
                 "decision": decision.tolist(),
                 "radius": plain_list(result.radius),
@@ -64,7 +64,7 @@ def hardness(file: File, as_json: AsJson = False) -> None:
         ["arm", spec.problem.parameter.name, "decision", "radius Λ", *shown],
         [
             (
-                spec.problem.names[i],
+                str(spec.problem.names[i]),
                 number(theta[i]),
                 f"{decision[i]:g}",
                 _size(result.radius[i]),

@@ -98,7 +98,7 @@ def show_certificate(certificate: Certificate, title: str = "") -> None:
     if title:
         say(title, "bold")
     say(str(certificate), "bold green" if certificate.certified else "bold yellow")
-    decision, names = certificate.decision, certificate.names
+    decision, names = certificate.decision, [str(name) for name in certificate.names]
     chosen = [names[i] for i in np.flatnonzero(decision)]
     if set(decision.tolist()) <= {0, 1} and len(chosen) <= 20:
         say(f"{'Decision' if certificate.certified else 'Best guess'}: {', '.join(chosen) or 'none'}")

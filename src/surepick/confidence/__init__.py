@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..checks import among, short
 from ..errors import SettingError
 from ..problems.base import Problem
 from .auto import Auto
@@ -31,11 +32,12 @@ CONFIDENCES: dict[str, type[Confidence]] = {
 
 def make_confidence(confidence: str, problem: Problem, delta: float) -> Confidence:
     """The sequence of that name; ``"auto"`` is the tightest one that is valid for the arms as declared."""
-    if confidence == Auto.name and weighable(problem):
+    auto = among(confidence, (Auto.name,))
+    if auto and weighable(problem):
         return Auto(problem, delta)
-    name = Paper.name if confidence == Auto.name else confidence
-    if not isinstance(name, str) or name not in CONFIDENCES:
-        raise SettingError(f"confidence={confidence!r} is unknown; use 'auto', 'own' or one of {', '.join(CONFIDENCES)}.")
+    name = Paper.name if auto else confidence
+    if not among(name, CONFIDENCES):
+        raise SettingError(f"confidence={short(confidence)} is unknown; use 'auto', 'own' or one of {', '.join(CONFIDENCES)}.")
     return CONFIDENCES[name](problem, delta)
 
 

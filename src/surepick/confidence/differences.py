@@ -15,8 +15,8 @@ BETS = (0.015, 0.03, 0.06, 0.12, 0.25, 0.5, 0.9)  # fixed before any data; small
 class Differences:
     """For every two arms the capital of bets that the first has the larger mean, over the rows in which both were observed.
 
-    D = X_h - X_l lies in [-r, r], r from the arms' bounds, and has mean theta_h - theta_l whatever the dependence between the two.
-    If that is not above 0, 1 + c D / r has mean at most 1 for every bet 0 <= c < 1, so the product over rows is a
+    D = X_h - X_l lies in [-r, r], r from the arms' bounds, and has mean theta_h - theta_l whatever the dependence. If
+    that is not above 0, 1 + c D / r has mean at most 1 for every bet 0 <= c < 1, so the product over rows is a
     supermartingale, and so is the average over a few bets (Waudby-Smith and Ramdas 2023). By Ville's inequality it ever reaches
     1 / alpha with probability at most alpha, however rows are chosen before their values are seen. For 0/1 values rows in which
     both are the same drop out: this is McNemar's test, at all times at once.

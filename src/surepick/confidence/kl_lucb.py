@@ -36,8 +36,8 @@ class KLLUCBInterval(Confidence):
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         counts = np.maximum(record.counts, 1)
-        ends = kernels("intervals").kl_bounds(self.positions(record), self.level(int(counts.sum())) / counts)
-        return self.placed(*ends, self.problem.low, self.problem.scales, record)
+        below, above = kernels("intervals").kl_bounds(self.positions(record), self.level(int(counts.sum())) / counts)
+        return self.placed(below, above, self.problem.low, self.problem.scales, record)
 
     def radius(self, counts: Ints) -> Floats:
         """Pinsker's bound on the half-width; it orders arms by their counts as the paper's rule does."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats, Ints
+from ..checks import among, number, short
 from ..errors import ParameterError, SettingError
 from ..problems import Path, Problem
 from .width import width
@@ -114,10 +115,9 @@ class Hardness:
         return samples
 
     def _measure(self, policy: str, delta: float) -> float:
-        if not isinstance(delta, (int, float)) or not 0 < delta < 1:
-            raise SettingError(f"delta must be a probability between 0 and 1, both excluded, not {delta!r}.")
-        if policy not in ("coci", "uniform"):
-            raise SettingError(f"policy={policy!r} has no bound here; use 'coci' or 'uniform'.")
+        number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
+        if not among(policy, ("coci", "uniform")):
+            raise SettingError(f"policy={short(policy)} has no bound here; use 'coci' or 'uniform'.")
         return self.H if policy == "coci" else self.H_uniform
 
 
@@ -137,7 +137,7 @@ def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
     array([0.2 , 0.2 , 0.25])
     """
     if not isinstance(problem, Problem):
-        raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {problem!r}.")
+        raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
     truth = problem._vector(theta, "theta")
     outside = (truth < problem.low) | (truth > problem.high)
     if outside.any():

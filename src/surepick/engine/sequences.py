@@ -63,7 +63,7 @@ def slow_ends(i, c, kind, numbers, units, span, counts, table):
         below, above = interval(int(units[KIND, i]), max(number, 1.0), p, numbers[RHO], numbers[LEVEL])
         return placed(below, above, i, units[SHIFT, i], units[SCALE, i], span)
     origin, offset = table[i, ORIGIN], offset_of(i, counts, table)
-    if kind == DIVERGENCE or kind == KT:
+    if kind in (DIVERGENCE, KT):
         p = within(((origin - low) + offset) / scale, 0.0, 1.0)
         reach = c if kind == DIVERGENCE else numbers[LEVEL] + kt_regret(float(n), p)
         below, above = kl_interval(p, reach / n)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
@@ -9,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats, Ints
-from ..errors import ProblemError
-from ..estimators import Estimator, Mean, Variance
+from ..checks import MANY, numbers, short, whole
+from ..errors import ParameterError, ProblemError
+from ..estimators import Estimator, Mean, Variance, make_estimator
 
 
 def stream(seed: int, run: int, arm: int, begun: int = 0) -> np.random.Generator:
@@ -51,12 +54,24 @@ class Environment(ABC):
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         """n values of an arm."""
 
+    def _check(self, arm: int, n: int, rng: np.random.Generator) -> None:
+        """Raises unless there is such an arm, and n values can be drawn of it."""
+        whole(arm, "The arm", 0, self.m - 1, ParameterError)
+        whole(n, "n", 0, MANY, ParameterError)
+        try:
+            draws = callable(rng.random)
+        except Exception:
+            draws = False
+        if not draws:
+            raise ParameterError(f"rng must be a Generator of NumPy, such as numpy.random.default_rng(0), not {short(rng)}.")
+
     def law(self) -> Law | None:
         """The same draws for compiled code, if it has them."""
         return None
 
-    def truth(self, parameter: Estimator) -> Floats:
+    def truth(self, parameter: str | Estimator) -> Floats:
         """theta: the true parameter of every arm."""
+        parameter = make_estimator(parameter)
         if isinstance(parameter, Mean):
             return self.means.copy()
         if isinstance(parameter, Variance):
@@ -75,16 +90,17 @@ def law_of(environment: Environment) -> Law | None:
     return None
 
 
-def vector(values: ArrayLike, what: str, m: int | None = None) -> Floats:
+def vector(values: ArrayLike, what: str, m: int | None = None, most: float = sys.float_info.max) -> Floats:
     """A flat array of finite numbers, one an arm; a single number serves all m arms."""
-    raw = np.asarray(values)
-    if raw.dtype.kind not in "biuf" or raw.ndim > 1 or raw.size == 0 or (raw.ndim == 0 and m is None):
-        raise ProblemError(f"{what} must be a flat list of numbers, one an arm.")
-    array = raw.astype(np.float64)
+    array = numbers(values)
+    if array is None or array.ndim > 1 or array.size == 0 or (array.ndim == 0 and m is None):
+        raise ProblemError(f"{what} must be a flat list of numbers, one an arm, not {short(values)}.")
     if array.ndim == 0 and m is not None:
         array = np.full(m, float(array))
     if m is not None and len(array) != m:
         raise ProblemError(f"{what} has {len(array)} entries but there are {m} arms: give one an arm, or one number for all.")
-    if not np.isfinite(array).all():
-        raise ProblemError(f"{what}[{int(np.flatnonzero(~np.isfinite(array))[0])}] is not a finite number.")
+    wrong = np.flatnonzero(~(np.abs(array) <= most))
+    if len(wrong):
+        limit = f" of at most {most:g}" if math.isfinite(array[wrong[0]]) else ""
+        raise ProblemError(f"{what}[{wrong[0]}] is not a finite number{limit}.")
     return array

@@ -38,6 +38,7 @@ class Bernoulli(Environment):
         self.variances = self.p * (1 - self.p)
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        self._check(arm, n, rng)
         ones: Floats = (rng.random(n) < self.p[arm]).astype(np.float64)
         return ones
 

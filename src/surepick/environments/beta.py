@@ -50,6 +50,7 @@ class Beta(Environment):
         self.variances = self.means * (1 - self.means) / (self.concentration + 1)
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        self._check(arm, n, rng)
         return rng.beta(self.a[arm], self.b[arm], n)
 
     def law(self) -> Law:

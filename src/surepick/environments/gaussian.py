@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Floats
+from ..arms import WIDEST, Floats
 from ..engine.kinds import NORMAL
 from ..errors import ProblemError
 from .base import Environment, Law, vector
@@ -32,14 +32,15 @@ class Gaussian(Environment):
     """
 
     def __init__(self, mean: ArrayLike, sd: ArrayLike) -> None:
-        self.means = vector(mean, "mean").copy()
-        self.sd = vector(sd, "sd", len(self.means)).copy()
+        self.means = vector(mean, "mean", most=WIDEST).copy()
+        self.sd = vector(sd, "sd", len(self.means), WIDEST).copy()
         wrong = np.flatnonzero(self.sd < 0)
         if len(wrong):
             raise ProblemError(f"sd[{wrong[0]}] = {self.sd[wrong[0]]:g} is not a standard deviation: give 0 or more.")
         self.variances = self.sd**2
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        self._check(arm, n, rng)
         values: Floats = self.means[arm] + self.sd[arm] * rng.standard_normal(n)
         return values
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Floats
+from ..arms import WIDEST, Floats
+from ..checks import entries, label, numbers, short
 from ..engine.kinds import REPLAY
 from ..errors import ProblemError
 from .base import Environment, Law
@@ -42,17 +43,22 @@ class Replay(Environment):
 
     def __init__(self, values_by_arm: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
         named = isinstance(values_by_arm, Mapping)
-        if not named and (isinstance(values_by_arm, (str, bytes)) or not isinstance(values_by_arm, (Sequence, np.ndarray))):
-            raise ProblemError(f"Give a list of values for every arm, or a dict of them by name, not {values_by_arm!r}.")
-        items = list(values_by_arm.items()) if isinstance(values_by_arm, Mapping) else list(enumerate(values_by_arm))
-        if not items:
+        listed = entries(values_by_arm.items() if isinstance(values_by_arm, Mapping) else values_by_arm)
+        if listed is None or isinstance(values_by_arm, (str, bytes)):
+            raise ProblemError(f"Give a list of values for every arm, or a dict of them by name, not {short(values_by_arm)}.")
+        if not listed:
             raise ProblemError("There are no arms to replay; give the values of at least one.")
+        items = listed if named else list(enumerate(listed))
+        for key, _ in items:
+            if not label(key):
+                raise ProblemError(f"{short(key)} cannot be the name of an arm: use a text.")
         self.values = [_values(key, values) for key, values in items]
         self.names: tuple[str, ...] | None = tuple(str(key) for key, _ in items) if named else None
         self.means = np.array([values.mean() for values in self.values])
         self.variances = np.array([values.var() for values in self.values])
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        self._check(arm, n, rng)
         values = self.values[arm]
         # One uniform a value. u < 1 gives floor(u len) < len, also after rounding.
         return values[(rng.random(n) * len(values)).astype(np.int64)]
@@ -65,16 +71,15 @@ class Replay(Environment):
 
 def _values(arm: int | str, values: ArrayLike) -> Floats:
     """The values of one arm as a flat array of its own."""
-    try:
-        raw = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        raw = np.empty((0, 0))
-    if raw.ndim != 1 or (len(raw) and raw.dtype.kind not in "biuf"):
-        raise ProblemError(f"The values of arm {arm!r} must be a flat list of numbers.")
-    if len(raw) == 0:
+    array = numbers(values)
+    if array is None or array.ndim != 1:
+        raise ProblemError(f"The values of arm {arm!r} must be a flat list of numbers, not {short(values)}.")
+    if len(array) == 0:
         raise ProblemError(f"Arm {arm!r} has no values to replay; give at least one or leave the arm out.")
-    array = raw.astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(array))
+    bad = np.flatnonzero(~(np.abs(array) <= WIDEST))
     if len(bad):
-        raise ProblemError(f"Value {array[bad[0]]} at position {bad[0]} of arm {arm!r} is not a finite number: drop it first.")
+        raise ProblemError(
+            f"Value {array[bad[0]]} at position {bad[0]} of arm {arm!r} is not a finite number of at most {WIDEST:g}: "
+            "drop it first."
+        )
     return array

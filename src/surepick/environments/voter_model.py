@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats, Ints
+from ..checks import MANY, SEEDS, entries, label, numbers, real, short, whole
 from ..engine.kinds import TABLE
 from ..errors import ProblemError
 from .base import Environment, Law
@@ -98,6 +99,7 @@ class VoterModel(Environment):
         self.variances = (self.probabilities * (self.support - self.means[:, None]) ** 2).sum(axis=1)
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        self._check(arm, n, rng)
         return self.support[np.searchsorted(self._cdf[arm], rng.random(n), side="right")]
 
     def law(self) -> Law:
@@ -114,7 +116,7 @@ class VoterModel(Environment):
         ties: float = 8.0,
         homophily: float = 0.9,
         stubbornness: ArrayLike = 0.2,
-        names: Sequence[str] | None = None,
+        names: Sequence[Hashable] | None = None,
         seed: int = 0,
     ) -> VoterModel:
         """A random social network in which people mostly know people of their own group.
@@ -146,27 +148,31 @@ class VoterModel(Environment):
         >>> world.means.round(2)
         array([0.08, 0.26, 0.44])
         """
-        if isinstance(sizes, (str, bytes)) or not np.iterable(sizes) or len(sizes) == 0:
-            raise ProblemError(f"sizes must be the number of people in each of at least one group, not {sizes!r}.")
-        count = [_whole(size, f"sizes[{i}]", 1) for i, size in enumerate(sizes)]
+        listed = entries(sizes)
+        if isinstance(sizes, (str, bytes)) or not listed:
+            raise ProblemError(f"sizes must be the number of people in each of at least one group, not {short(sizes)}.")
+        count = [whole(size, f"sizes[{i}]", 1, MANY, ProblemError) for i, size in enumerate(listed)]
         m, n = len(count), sum(count)
-        labels = [f"group {i}" for i in range(m)] if names is None else list(names)
-        if len(labels) != m or len(set(labels)) != m:
-            raise ProblemError(f"There are {m} groups: give {m} different names, not {labels!r}.")
+        if n > MANY:
+            raise ProblemError(f"The sizes add up to {n:,} people, above {MANY:,}, the most that is supported.")
+        labels = [f"group {i}" for i in range(m)] if names is None else entries(names)
+        if labels is None or len(labels) != m or not all(map(label, labels)) or len(set(labels)) != m:
+            raise ProblemError(f"There are {m} groups: give {m} different names, not {short(names)}.")
         shares = _shares(np.linspace(0.05, 0.5, m) if share is None else share, "share", m, "groups")
         stubborn = _shares(stubbornness, "stubbornness", m, "groups")
         within = float(_shares(homophily, "homophily", 1, "networks")[0])
-        if not isinstance(ties, (int, float, np.integer, np.floating)) or not 0 <= ties < np.inf:
-            raise ProblemError(f"ties must be a number of at least 0, not {ties!r}.")
+        known = real(ties)
+        if known is None or not 0 <= known <= n:
+            raise ProblemError(f"ties must be a number from 0 to {n:,}, the number of people, not {short(ties)}.")
 
-        rng = np.random.default_rng(_whole(seed, "seed", 0))
+        rng = np.random.default_rng(whole(seed, "seed", 0, SEEDS, ProblemError))
         people, end = np.arange(n), np.cumsum(count)
         edges = []
         for name, size, stop in zip(labels, count, end, strict=True):
             members = people[stop - size : stop]
-            wanted = round(within * ties * size / 2)
+            wanted = round(within * known * size / 2)
             edges.append(_draw(members, members + 1, np.full(size, stop), wanted, f"within {name!r}", rng))
-        wanted = round((1 - within) * ties * n / 2)
+        wanted = round((1 - within) * known * n / 2)
         edges.append(_draw(people, np.repeat(end, count), np.full(n, n), wanted, "between groups", rng))
         # Who is who within a group makes no difference to how ties are drawn: the first ones may hold opinion 1.
         innate = np.concatenate([np.arange(size) < round(part * size) for size, part in zip(count, shares, strict=True)])
@@ -194,8 +200,9 @@ def _stops(group: Ints, sizes: Ints, edges: Ints, stubbornness: Floats) -> Float
         q = (group == g) / size
         z = np.zeros(n)
         if len(on):
-            z[on], failed = cg(system, q[on], rtol=1e-14, atol=0.0, M=jacobi)
-            if failed:
+            with np.errstate(all="ignore"):
+                z[on], failed = cg(system, q[on], rtol=1e-14, atol=0.0, M=jacobi)
+            if failed or not np.isfinite(z).all():
                 raise ProblemError(
                     f"The steady state could not be computed: the smallest stubbornness, {s.min():g}, is too near 0."
                 )
@@ -219,48 +226,42 @@ def _draw(people: Ints, first: Ints, stop: Ints, k: int, where: str, rng: np.ran
 
 def _label(groups: Sequence[Hashable]) -> tuple[tuple[str, ...], Ints]:
     """The names of the groups and the index of everybody's group."""
-    try:
-        labels = list(groups)
-        index = {label: g for g, label in enumerate(dict.fromkeys(labels))}
-    except TypeError:
-        raise ProblemError("groups must be a flat list with one label a person, such as a text or a number.") from None
+    labels = entries(groups)
+    if labels is None or not all(map(label, labels)):
+        raise ProblemError("groups must be a flat list with one label a person, such as a text or a number.")
+    index = {one: g for g, one in enumerate(dict.fromkeys(labels))}
     if not labels:
         raise ProblemError("There are no people; give the group of at least one.")
-    names = tuple(str(label) for label in index)
+    names = tuple(str(one) for one in index)
     if len(set(names)) < len(names):
-        raise ProblemError(f"Two groups read the same: {names!r}. Use either texts or numbers as labels.")
-    return names, np.array([index[label] for label in labels], dtype=np.int64)
+        raise ProblemError(f"Two groups read the same: {short(names)}. Use either texts or numbers as labels.")
+    return names, np.array([index[one] for one in labels], dtype=np.int64)
 
 
 def _pairs(edges: Iterable[tuple[int, int]], n: int) -> Ints:
     """Every tie once, as (u, v) with u < v."""
-    try:
-        array = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges))
-    except (TypeError, ValueError):
-        array = np.empty(1)
-    if array.size == 0:
+    given = edges if isinstance(edges, np.ndarray) else entries(edges)
+    array = numbers(given)
+    if array is not None and array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+    if array is None or array.ndim != 2 or array.shape[1] != 2 or np.asarray(given).dtype.kind not in "iu":
         raise ProblemError("edges must be pairs (u, v) of whole numbers, the positions of two people in groups.")
     wrong = np.flatnonzero((array < 0).any(axis=1) | (array >= n).any(axis=1))
     if len(wrong):
-        pair = tuple(array[wrong[0]].tolist())
+        pair = tuple(map(int, array[wrong[0]]))
         raise ProblemError(f"edges[{wrong[0]}] = {pair} names somebody who is not there: people are 0 to {n - 1}.")
     wrong = np.flatnonzero(array[:, 0] == array[:, 1])
     if len(wrong):
-        raise ProblemError(f"edges[{wrong[0]}] ties person {array[wrong[0], 0]} to themselves; leave it out.")
+        raise ProblemError(f"edges[{wrong[0]}] ties person {array[wrong[0], 0]:g} to themselves; leave it out.")
     pairs = array.astype(np.int64)
     return np.column_stack(np.divmod(np.unique(pairs.min(axis=1) * n + pairs.max(axis=1)), n))
 
 
 def _shares(values: ArrayLike, what: str, n: int, whose: str) -> Floats:
     """n numbers from 0 to 1; a single number serves all."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        array = np.empty((0, 0))
-    if array.ndim > 1 or array.dtype.kind not in "biuf":
-        raise ProblemError(f"{what} must be a number or a flat list of numbers.")
+    array = numbers(values)
+    if array is None or array.ndim > 1:
+        raise ProblemError(f"{what} must be a number or a flat list of numbers, not {short(values)}.")
     if array.ndim == 0:
         array = np.full(n, array)
     if len(array) != n:
@@ -268,10 +269,4 @@ def _shares(values: ArrayLike, what: str, n: int, whose: str) -> Floats:
     wrong = np.flatnonzero(~((array >= 0) & (array <= 1)))
     if len(wrong):
         raise ProblemError(f"{what}[{wrong[0]}] = {array[wrong[0]]} must be a number from 0 to 1.")
-    return array.astype(np.float64)
-
-
-def _whole(value: object, what: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ProblemError(f"{what} must be a whole number of at least {least}, not {value!r}.")
-    return int(value)
+    return array

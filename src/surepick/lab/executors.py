@@ -16,6 +16,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
 from typing import Any, TypeVar
 
+from ..checks import short
 from ..errors import SettingError
 from .trials import Setting, World, packed
 
@@ -45,7 +46,7 @@ def processes(executor: Executor | int | None) -> int | None:
     if isinstance(executor, bool) or not isinstance(executor, int) or not 1 <= executor <= MOST:
         raise SettingError(
             f"executor must be None for a process on every core, a number of processes from 1 to {MOST}, or an Executor of "
-            f"concurrent.futures, not {executor!r}."
+            f"concurrent.futures, not {short(executor)}."
         )
     return executor
 

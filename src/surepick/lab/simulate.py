@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 
-from ..arms import short
+from ..checks import MANY, SEEDS, entries, number, sequence, short, whole
 from ..confidence import CONFIDENCES
 from ..environments.base import Environment
 from ..errors import ParameterError, SettingError
@@ -84,10 +85,10 @@ def simulate(
     worlds = _worlds(problem, environment)
     labels = _labels(policies)
     deltas = _deltas(delta)
-    count = _whole(runs, "runs", 1)
-    start = _whole(seed, "seed", 0)
+    count = whole(runs, "runs", 1, MANY)
+    start = whole(seed, "seed", 0, SEEDS)
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise SettingError(f"progress must be True for a bar, or a function, not {progress!r}.")
+        raise SettingError(f"progress must be True for a bar, or a function, not {short(progress)}.")
     processes(executor)
     cells = [
         _cell(name, world, label, asked, d, count, start, epsilon, relative, budget)
@@ -125,7 +126,7 @@ def _worlds(problem: Problems, environment: Environment | None) -> dict[str, Wor
     worlds = {}
     for name, pair in given.items():
         if not isinstance(name, str) or not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], Problem):
-            raise SettingError(f"problems must be a dict name -> (problem, environment); {name!r} has {short(pair)}.")
+            raise SettingError(f"problems must be a dict name -> (problem, environment); {short(name)} has {short(pair)}.")
         one, truth = pair
         if not isinstance(truth, Environment):
             raise SettingError(
@@ -149,33 +150,30 @@ def _labels(policies: Policies) -> dict[str, tuple[str, str]]:
     """Policy and confidence by label."""
     if isinstance(policies, str):
         policies = [policies]
-    if not isinstance(policies, (Mapping, Sequence)) or not policies:
-        raise SettingError(f"policies must be 'coci/paper' or the like, a list of such, or a dict of such, not {policies!r}.")
-    named = policies if isinstance(policies, Mapping) else {one: one for one in policies}
-    if len(named) < len(policies):
-        raise SettingError(f"A policy is named twice in {short(policies)}: name each once.")
-    labels = {}
-    for label, asked in named.items():
+    listed = policies if isinstance(policies, Mapping) else entries(policies) if sequence(policies) else None
+    if not listed:
+        raise SettingError(
+            f"policies must be 'coci/paper' or the like, a list of such, or a dict of such, not {short(policies)}."
+        )
+    labels: dict[str, tuple[str, str]] = {}
+    for label, asked in listed.items() if isinstance(listed, Mapping) else zip(listed, listed, strict=True):
         if not isinstance(label, str) or not isinstance(asked, str) or asked.count("/") > 1:
-            raise SettingError(f"A policy is named by 'policy' or 'policy/confidence', such as 'coci/paper', not {asked!r}.")
+            raise SettingError(f"A policy is named by 'policy' or 'policy/confidence', such as 'coci/paper', not {short(asked)}.")
+        if label in labels:
+            raise SettingError(f"A policy is named twice in {short(policies)}: name each once.")
         policy, _, confidence = asked.partition("/")
         labels[label] = policy, confidence if "/" in asked else "auto"
     return labels
 
 
 def _deltas(delta: float | Sequence[float]) -> list[float]:
-    listed = list(delta) if isinstance(delta, (Sequence, np.ndarray)) and not isinstance(delta, str) else [delta]
+    listed: list[Any] = (entries(delta) or []) if sequence(delta) else [delta]
     if not listed:
         raise SettingError("delta is an empty list: give at least one.")
-    if len(set(listed)) < len(listed):
+    checked = [number(one, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1) for one in listed]
+    if len(set(checked)) < len(checked):
         raise SettingError(f"A delta is given twice in {short(delta)}: give each once.")
-    return listed  # the explorer checks each
-
-
-def _whole(value: object, what: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise SettingError(f"{what} must be a whole number of at least {least}, not {value!r}.")
-    return int(value)
+    return checked
 
 
 def _cell(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arms import Floats
+from ..checks import file
 from ..errors import SettingError
 from ..problems.base import Problem
 
@@ -149,7 +150,7 @@ class Simulation:
 
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Where a table is to be saved, if it can be."""
-    path = Path(path)
+    path = file(path)
     if path.suffix not in (".parquet", ".csv"):
         raise SettingError(f"{path}: the table is saved as .parquet or .csv; give the file one of these endings.")
     if not path.parent.is_dir():

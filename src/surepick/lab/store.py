@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from ..checks import file as check_file
 from ..errors import SettingError
 from .trials import Chunk
 
@@ -42,7 +43,7 @@ class Store:
     @contextmanager
     def open(cls, path: str | os.PathLike[str]) -> Iterator[Store]:
         """The store in this file, which is created if there is none; refuses any other file."""
-        file = Path(path)
+        file = check_file(path)
         if not file.parent.is_dir():
             raise SettingError(f"{file}: there is no folder {file.parent} for the store; create it first.")
         if file.exists() and not file.is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..checks import among, short
 from ..errors import SettingError
 from ..problems.base import Problem
 from .base import Policy, View
@@ -28,10 +29,10 @@ POLICIES: dict[str, type[Policy]] = {
 
 def make_policy(policy: str, problem: Problem, confidence: str = "auto", epsilon: float = 0.0, dependent: bool = False) -> Policy:
     """The policy of that name; ``"auto"`` is the one that needs the fewest samples here, chosen before any data."""
-    if policy == "auto":
+    if among(policy, ("auto",)):
         return automatic(problem, confidence, epsilon, dependent)
-    if not isinstance(policy, str) or policy not in POLICIES:
-        raise SettingError(f"policy={policy!r} is unknown; use 'auto' or one of {', '.join(POLICIES)}.")
+    if not among(policy, POLICIES):
+        raise SettingError(f"policy={short(policy)} is unknown; use 'auto' or one of {', '.join(POLICIES)}.")
     if need := POLICIES[policy].needs(problem):
         able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None]
         raise SettingError(f"policy={policy!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.")
@@ -49,7 +50,7 @@ def automatic(problem: Problem, confidence: str, epsilon: float, dependent: bool
 
     For arms that may depend on each other, what rests on their intervals alone.
     """
-    if not dependent and confidence in ("auto", "own") and (epsilon == 0 or problem.linear):
+    if not dependent and among(confidence, ("auto", "own")) and (epsilon == 0 or problem.linear):
         if Joint.needs(problem) is None:
             joint = Joint(problem)
             if joint.pairs <= LISTED:

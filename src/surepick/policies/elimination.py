@@ -37,7 +37,8 @@ class Elimination(Policy):
         self.active &= view.undecided
 
     def memory(self) -> list[bool]:
-        return self.active.tolist()
+        active: list[bool] = self.active.tolist()
+        return active
 
     def remember(self, memory: list[bool]) -> None:
         self.active[:] = memory

@@ -98,7 +98,7 @@ class Joint(Policy):
         """The arms of the exchanges that are not certain: if all exchanges of an arm are, so is its entry."""
         state = self._state(view)
         if not state.whole:  # the box may be sure of a decision that is not the one at the estimates
-            return view.undecided | (view.decision != state.decision)
+            return np.asarray(view.undecided | (view.decision != state.decision))
         high, low, *_ = state.exchanges
         found, unsure = np.zeros(self.problem.m, dtype=np.bool_), self._unsure(view)
         found[high[unsure]] = found[low[unsure]] = True
@@ -206,7 +206,7 @@ class Joint(Policy):
         """Where some arms cannot be sampled: those of uncertain exchanges that can be, the least known first."""
         assert view.open is not None
         paired = self._mixture(view).paired
-        halves = np.flatnonzero(paired & (planned % 2 == 1) & view.open)[:n].tolist()
+        halves: list[int] = np.flatnonzero(paired & (planned % 2 == 1) & view.open)[:n].tolist()
         counts = planned.copy()
         counts[halves] += 1
         return halves + spread(self.able(view, self.undecided(view)), counts, self.problem.scales, n - len(halves))

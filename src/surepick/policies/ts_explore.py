@@ -29,13 +29,13 @@ class TSExplore(Policy):
     Why it may stop: let y* be the best decision, y^ = phi(means) another one, and c = y* - y^ with support S. As for
     ``joint-linear``, with probability 1 - delta_1, at all times, <c, theta - means> <= sqrt(2 B Q), Q = sum over S of
     R_i^2 (N_i + rho) / N_i^2 and B = ln(1 / delta_1) + a + sum over S of (b + ln(1 + N_i / rho) / 2). Draws have variance
-    2 B R_i^2 (N_i + rho) / N_i^2 / z^2, with the largest such B and z the normal quantile with tail q. So <c, draw> is normal with
-    mean at least <c, theta> - sqrt(2 B Q) >= -sqrt(2 B Q) and standard deviation sqrt(2 B Q) / z at least: it is above 0, and y^
-    not the best of the draw, with probability q or more. All M draws agree with y^ with probability (1 - q)^M at most, and
-    M = ln(pi^2 t^2 / (6 delta_2)) / q makes the sum over all t at most delta_2.
+    2 B R_i^2 (N_i + rho) / N_i^2 / z^2, with the largest such B and z the normal quantile with tail q. So <c, draw> is normal,
+    with mean at least <c, theta> - sqrt(2 B Q) >= -sqrt(2 B Q) and standard deviation sqrt(2 B Q) / z at least: it is above 0,
+    and y^ not the best of the draw, with probability q or more. All M draws agree with y^ with probability (1 - q)^M at most,
+    and M = ln(pi^2 t^2 / (6 delta_2)) / q makes the sum over all t at most delta_2.
 
-    The paper's variance C(t) R_i^2 / N_i, C(t) = ln(12 |decisions|^2 t^2 / delta) / z^2, is smaller; its union over decisions takes
-    the counts as if they were fixed. Draws are not clipped to the arms' range: the argument above needs them as they are.
+    The paper's variance C(t) R_i^2 / N_i, C(t) = ln(12 |decisions|^2 t^2 / delta) / z^2, is smaller; its union over decisions
+    takes the counts as if they were fixed. Draws are not clipped to the arms' range: the argument above needs them as they are.
 
     The drawn vectors depend on t and on the policy's own entropy, so asking twice gives the same answer. Vectors for a smaller
     delta are those for a larger one, spread further, and some more, so that certificates are nested in delta.

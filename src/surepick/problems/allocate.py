@@ -17,12 +17,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Bools, Floats, Ints, numbers, short
+from ..arms import Bools, Floats, Ints
+from ..checks import LARGEST, numbers, short, whole
 from ..errors import InfeasibleError, ParameterError, ProblemError
 
 NEAR = 1e-14  # relative distance below which two gains are compared exactly; their rounding errors stay below 1e-15
 MARGIN = 1e-12  # relative widening of the final bracket, far above rounding and far below what costs time
-LARGEST_BUDGET = 2**53
 
 
 def allocate(
@@ -69,7 +69,7 @@ def check_sizes(sizes: ArrayLike) -> Floats:
     if len(n) == 0:
         raise ProblemError("There are no strata; give at least one size.")
     _refuse(n, ~(np.isfinite(n) & (n > 0)), "sizes", "must be a positive number", ProblemError)
-    if n.max() / n.min() > 1e75:
+    if float(n.max()) > 1e75 * float(n.min()):
         raise ProblemError("The sizes differ by more than a factor of 1e75; express them in one unit.")
     return n
 
@@ -85,13 +85,9 @@ def check_variances(variances: ArrayLike, m: int) -> Floats:
 def check_limits(
     m: int, budget: int, lower: int | Sequence[int] | Ints, upper: int | Sequence[int] | Ints | None
 ) -> tuple[int, Ints, Ints]:
-    if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)):
-        raise ProblemError(f"budget must be a whole number of interviews, not {budget!r}.")
-    k = int(budget)
-    if k > LARGEST_BUDGET:
-        raise ProblemError(f"budget {k} is above {LARGEST_BUDGET}, the largest that is supported.")
+    k = whole(budget, "budget", 0, LARGEST, ProblemError)
     low = _limits(lower, m, "lower")
-    high = np.full(m, LARGEST_BUDGET, dtype=np.int64) if upper is None else _limits(upper, m, "upper")
+    high = np.full(m, LARGEST, dtype=np.int64) if upper is None else _limits(upper, m, "upper")
     _refuse(low, low < 1, "lower", "must be at least 1, since a stratum with no interviews has no estimate", ProblemError)
     _refuse(high, high < low, "upper", "is below the stratum's lower bound", ProblemError)
     if k < low.sum():
@@ -211,7 +207,7 @@ def _limits(values: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
     array = numbers(values)
     if array is None or not (np.isfinite(array) & (array == np.floor(array))).all():
         raise ProblemError(f"{what} must be a whole number or one a stratum, not {short(values)}.")
-    array = np.clip(array, -1, LARGEST_BUDGET)
+    array = np.clip(array, -1, LARGEST)
     if array.ndim == 0:
         return np.full(m, int(array), dtype=np.int64)
     if array.shape != (m,):

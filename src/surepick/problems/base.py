@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, ArmIndex, Bools, Floats, numbers, short
+from ..arms import WIDEST, Arm, ArmIndex, Bools, Floats
+from ..checks import among, numbers, short
 from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator, Moments, Record
 
+VAST = WIDEST**2  # parameters and decisions up to this: variances are squares of values
 KEPT = ("_detour", "_moves")  # attributes of problems that are worked out when first needed
 
 
@@ -103,7 +105,7 @@ class Problem(ABC):
         return record.place(self.arms) if isinstance(record, Moments) else record
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> list[Hashable]:
         return [arm.name for arm in self.arms]
 
     # -- the four questions ---------------------------------------------------------------------------------------
@@ -127,11 +129,20 @@ class Problem(ABC):
         rival, gap = self._rival(low, high, y)
         return rival, max(0.0, gap)
 
-    def contains(self, decision: Floats) -> bool:
-        """The vector is one of the decisions."""
+    def contains(self, decision: ArrayLike) -> bool:
+        """The vector is one of the decisions; anything else is not."""
+        y = numbers(decision)
+        return y is not None and y.shape == (self.m,) and bool((np.abs(y) <= VAST).all()) and self._contains(y)
+
+    def reward_range(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[float, float]:
+        """Smallest and largest reward of one decision over the box."""
+        return self._reward_range(*self.check_box(lower, upper), self._vector(decision, "decision"))
+
+    def _contains(self, decision: Floats) -> bool:
+        """The vector, one finite number an arm, is one of the decisions."""
         return True
 
-    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         """phi is this decision all over the box; ``rival`` is the one that could beat it most."""
         return not self._undecided(lower, upper).any()
 
@@ -184,7 +195,7 @@ class Problem(ABC):
         """A gap as a share of the best reward's size, which is at least what the box leaves of this decision's."""
         if gap <= 0:
             return 0.0
-        least, most = self.reward_range(lower, upper, decision)
+        least, most = self._reward_range(lower, upper, decision)
         size = least + gap if least > 0 else -most - gap  # a reward falls short of the best; a cost exceeds it
         return gap / size if size > 0 else float("inf")
 
@@ -194,7 +205,7 @@ class Problem(ABC):
         return np.array([self._reward(e, y) for e in np.eye(self.m)]) - self._reward(np.zeros(self.m), y)
 
     @abstractmethod
-    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         """Smallest and largest reward of one decision over the box."""
 
     @abstractmethod
@@ -216,10 +227,11 @@ class Problem(ABC):
             raise ParameterError(f"{what} must be {self.m} numbers, not {short(values)}.")
         if vector.shape != (self.m,):
             raise ParameterError(f"{what} has shape {vector.shape}, but the problem has {self.m} arms: give one number an arm.")
-        if not np.isfinite(vector).all():
-            where = int(np.flatnonzero(~np.isfinite(vector))[0])
+        if not (np.abs(vector) <= VAST).all():
+            where = int(np.flatnonzero(~(np.abs(vector) <= VAST))[0])
             raise ParameterError(
-                f"{what} is {vector[where]} for arm {self.arms[where].name!r}; give a finite number for every arm."
+                f"{what} is {vector[where]} for arm {self.arms[where].name!r}; give a finite number of at most {VAST:g} "
+                "for every arm."
             )
         return vector
 
@@ -247,8 +259,8 @@ class Problem(ABC):
 
 
 def check_sense(sense: str) -> str:
-    if sense not in ("max", "min"):
-        raise ProblemError(f"sense={sense!r} is unknown; use 'max' or 'min'.")
+    if not among(sense, ("max", "min")):
+        raise ProblemError(f"sense={short(sense)} is unknown; use 'max' or 'min'.")
     return sense
 
 
@@ -266,7 +278,7 @@ class LinearProblem(Problem):
         self.sense = check_sense(sense)
         self.sign = 1.0 if sense == "max" else -1.0
 
-    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         return bool((rival == decision).all())  # the oracle at the corner that is worst for the decision still picks it
 
     @abstractmethod
@@ -284,7 +296,7 @@ class LinearProblem(Problem):
     def _reward(self, theta: Floats, decision: Floats) -> float:
         return self.sign * float((theta * decision).sum())  # a product by BLAS would start threads for long vectors
 
-    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         ends = self._reward(lower, decision), self._reward(upper, decision)
         return min(ends), max(ends)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from ..arms import Arm
+from ..arms import Names
 from ..estimators import Estimator
 from .top_k import TopK
 
@@ -21,7 +20,7 @@ class BestArm(TopK):
 
     kind = "best-arm"
 
-    def __init__(self, arms: int | Sequence[str] | Sequence[Arm], *, parameter: str | Estimator = "mean") -> None:
+    def __init__(self, arms: int | Names, *, parameter: str | Estimator = "mean") -> None:
         super().__init__(arms, 1, parameter=parameter)
 
     def keys(self) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Bools, Floats, make_arms, short
+from ..arms import Bools, Floats, Names, make_arms
+from ..checks import entries, label, short, whole
 from ..engine import kernels
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
@@ -43,39 +44,42 @@ class BestOfEach(LinearProblem):
 
     def __init__(
         self,
-        arms: int | Sequence[str] | Sequence[Arm],
+        arms: int | Names,
         groups: Sequence[Hashable],
         k: int = 1,
         *,
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
-        try:
-            groups = list(groups)
-            labels = {label: g for g, label in enumerate(dict.fromkeys(groups))}
-        except TypeError:
-            raise ProblemError(f"groups must be a list with a text or a number for every arm, not {short(groups)}.") from None
-        if any(label != label for label in labels):
-            raise ProblemError("A group label is NaN, which equals nothing: give every arm a real label.")
-        if len(groups) != self.m:
-            raise ProblemError(f"There are {self.m} arms but {len(groups)} group labels: give a label for every arm.")
-        self._partition([labels[label] for label in groups], k, list(labels))
+        given = entries(groups)
+        if given is None:
+            raise ProblemError(f"groups must be a list with a text or a number for every arm, not {short(groups)}.")
+        if len(given) != self.m:
+            raise ProblemError(f"There are {self.m} arms but {len(given)} group labels: give a label for every arm.")
+        for i, one in enumerate(given):
+            if not label(one):
+                raise ProblemError(
+                    f"groups must be a list with a text or a number for every arm; that of arm {self.names[i]!r} is {short(one)} "
+                    "(a list has no place among labels, and NaN equals nothing)."
+                )
+        labels = {one: g for g, one in enumerate(dict.fromkeys(given))}
+        self._partition([labels[one] for one in given], k, list(labels))
 
     def _partition(self, group: Sequence[int], k: int, labels: Sequence[object]) -> None:
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise ProblemError(f"k must be a whole number of at least 1, not {k!r}.")
-        self.k = int(k)
+        self.k = whole(k, "k", 1, error=ProblemError)
         self.group = np.asarray(group, dtype=np.int64)
         sizes = np.bincount(self.group)
-        if (sizes < k).any():
-            g = int(np.flatnonzero(sizes < k)[0])
+        if self.k > sizes.min():
+            g = int(np.flatnonzero(sizes < self.k)[0])
             where = f"Group {labels[g]!r} has" if len(labels) > 1 else "There are"
-            raise InfeasibleError(f"{where} {sizes[g]} arms, so {k} of them cannot be picked: choose k of at most {sizes.min()}.")
+            raise InfeasibleError(
+                f"{where} {sizes[g]} arms, so {short(self.k)} of them cannot be picked: choose k of at most {sizes.min()}."
+            )
         # Arms of one group stand together, in the order of their index.
         self._members = np.argsort(self.group, kind="stable").astype(np.int64)
         self._starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
-    def contains(self, decision: Floats) -> bool:
+    def _contains(self, decision: Floats) -> bool:
         picked = np.bincount(self.group, weights=decision)
         return bool(np.isin(decision, (0.0, 1.0)).all() and (picked == self.k).all())
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 
-from ..arms import Arm, make_arms
+from ..arms import Arm, Names, make_arms
+from ..checks import entries, label, short
 from ..errors import InfeasibleError, ProblemError
 
 Edge = tuple[Hashable, Hashable]
 
 
-def edge_arms(
-    edges: Sequence[Edge], arms: Sequence[str] | Sequence[Arm] | None, *, loops: bool
-) -> tuple[list[Edge], tuple[Arm, ...]]:
+def edge_arms(edges: Sequence[Edge], arms: Names | None, *, loops: bool) -> tuple[list[Edge], tuple[Arm, ...]]:
     """The edges as pairs, and an arm for each: the user's own, or one called "u-v" (parallel ones "u-v #2" and so on)."""
     pairs: list[Edge] = []
-    if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise ProblemError(f"edges must be a list of pairs (u, v), not {edges!r}.")
-    for i, edge in enumerate(edges):
-        try:
-            u, v = edge
-            hash((u, v))
-        except (TypeError, ValueError):
-            raise ProblemError(f"Edge {i} is {edge!r}; give every edge as a pair (u, v) of texts or numbers.") from None
-        if u == v and not loops:
+    given = None if isinstance(edges, (str, bytes)) else entries(edges)
+    if given is None:
+        raise ProblemError(f"edges must be a list of pairs (u, v), not {short(edges)}.")
+    for i, edge in enumerate(given):
+        pair = entries(edge)
+        if pair is None or len(pair) != 2 or not all(map(label, pair)):
+            raise ProblemError(f"Edge {i} is {short(edge)}; give every edge as a pair (u, v) of texts or numbers.")
+        u, v = pair
+        if not loops and u == v:
             raise ProblemError(f"Edge {i} joins {u!r} to itself and is of no use: leave it out.")
         pairs.append((u, v))
     if not pairs:

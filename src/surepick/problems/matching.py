@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Floats
-from ..errors import InfeasibleError
+from ..arms import Floats, Names
+from ..checks import flag
+from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import Kernel
 from .edges import edge_arms
@@ -47,12 +48,12 @@ class Matching(OracleProblem):
         *,
         perfect: bool = True,
         sense: str = "max",
-        arms: Sequence[str] | Sequence[Arm] | None = None,
+        arms: Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
         self.edges, made = edge_arms(edges, arms, loops=True)
         super().__init__(made, make_estimator(parameter), sense)
-        self.perfect = bool(perfect)
+        self.perfect = flag(perfect, "perfect", ProblemError)
         left = {node: i for i, node in enumerate(dict.fromkeys(u for u, _ in self.edges))}
         right = {node: i for i, node in enumerate(dict.fromkeys(v for _, v in self.edges))}
         if len(left) > len(right):  # rows are the smaller side
@@ -90,7 +91,7 @@ class Matching(OracleProblem):
             return super().alternatives()
         return float(np.log(1 + columns - rows)), float(np.log(2 * rows)) / 2, 1 if rows == columns else rows
 
-    def contains(self, decision: Floats) -> bool:
+    def _contains(self, decision: Floats) -> bool:
         rows, columns = np.bincount(self._row, weights=decision), np.bincount(self._column, weights=decision)
         alone = bool((rows == 1).all()) or not self.perfect
         return bool(np.isin(decision, (0.0, 1.0)).all() and rows.max() <= 1 and columns.max() <= 1 and alone)

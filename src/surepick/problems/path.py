@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Floats, Ints
+from ..arms import Floats, Ints, Names
+from ..checks import label, short
 from ..engine import kernels
 from ..errors import InfeasibleError, ParameterError, ProblemError
 from ..estimators import Estimator, make_estimator
@@ -50,15 +51,17 @@ class Path(OracleProblem):
         target: Hashable,
         *,
         sense: str = "min",
-        arms: Sequence[str] | Sequence[Arm] | None = None,
+        arms: Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
         self.edges, made = edge_arms(edges, arms, loops=False)
         super().__init__(made, make_estimator(parameter), sense)
         nodes = {node: i for i, node in enumerate(dict.fromkeys(node for pair in self.edges for node in pair))}
         for what, node in (("source", source), ("target", target)):
-            if node not in nodes:
-                raise ProblemError(f"The {what} {node!r} is on no edge; the nodes are {', '.join(map(repr, list(nodes)[:8]))}.")
+            if not label(node) or node not in nodes:
+                raise ProblemError(
+                    f"The {what} {short(node)} is on no edge; the nodes are {', '.join(map(short, list(nodes)[:8]))}."
+                )
         if source == target:
             raise ProblemError(f"Source and target are both {source!r}: the path would be empty.")
         self.nodes = list(nodes)
@@ -90,7 +93,7 @@ class Path(OracleProblem):
                 "for every arm."
             )
 
-    def contains(self, decision: Floats) -> bool:
+    def _contains(self, decision: Floats) -> bool:
         if not np.isin(decision, (0.0, 1.0)).all():
             return False
         after = {int(self._u[e]): int(self._v[e]) for e in np.flatnonzero(decision)}

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, Bools, Floats, Ints, make_arms
+from ..arms import Bools, Floats, Ints, Names, make_arms
+from ..checks import numbers, short
 from ..errors import InfeasibleError, ProblemError, SurepickError
 from ..estimators import Estimator, make_estimator
 from .base import Constraints, Problem, check_sense
 
 APART = 1e6  # how much larger than the range of another arm the reward of an arm may be
+HIGHEST = 2**31 - 1  # level
 
 
 class Program(Problem):
@@ -58,7 +60,7 @@ class Program(Problem):
 
     def __init__(
         self,
-        arms: int | Sequence[str] | Sequence[Arm],
+        arms: int | Names,
         A: ArrayLike,
         lower: ArrayLike = -np.inf,
         upper: ArrayLike = np.inf,
@@ -70,22 +72,26 @@ class Program(Problem):
         super().__init__(make_arms(arms), make_estimator(parameter))
         self.sense = check_sense(sense)
         self.sign = 1.0 if sense == "max" else -1.0
-        try:
-            self.A: Floats = np.atleast_2d(np.asarray(A, dtype=np.float64))
-            self.lower: Floats = np.broadcast_to(np.asarray(lower, dtype=np.float64), len(self.A)).copy()
-            self.upper: Floats = np.broadcast_to(np.asarray(upper, dtype=np.float64), len(self.A)).copy()
-        except (TypeError, ValueError):
-            raise ProblemError("A, lower and upper must be numbers: a row of A a constraint, and one bound a row.") from None
+        rows, least, most = numbers(A), numbers(lower), numbers(upper)
+        if rows is None or least is None or most is None or rows.ndim > 2:
+            raise ProblemError("A, lower and upper must be numbers: a row of A a constraint, and one bound a row.")
+        self.A: Floats = np.atleast_2d(rows)
         if self.A.shape[1] != self.m:
             raise ProblemError(f"A has {self.A.shape[1]} columns, but there are {self.m} arms: give one column an arm.")
+        if any(bound.shape not in ((), (1,), (len(self.A),)) for bound in (least, most)):
+            raise ProblemError(f"A has {len(self.A)} rows: give one number as lower and upper, or one a row.")
+        self.lower: Floats = np.broadcast_to(least, len(self.A)).copy()
+        self.upper: Floats = np.broadcast_to(most, len(self.A)).copy()
         if not np.isfinite(self.A).all() or np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise ProblemError("A must be finite, and lower and upper must not be NaN.")
         if (self.lower > self.upper).any():
             crossed = int(np.argmax(self.lower > self.upper))
             raise InfeasibleError(f"Constraint {crossed} has its lower bound above its upper one: swap or loosen them.")
-        top = np.asarray(levels)
-        if top.dtype.kind not in "iu" or (top < 0).any() or top.shape not in ((), (self.m,)):
-            raise ProblemError(f"levels must be whole numbers of at least 0, one an arm, not {levels!r}.")
+        top = numbers(levels)
+        if top is None or top.shape not in ((), (self.m,)) or not ((top >= 0) & (top <= HIGHEST) & (top == np.floor(top))).all():
+            raise ProblemError(
+                f"levels must be whole numbers from 0 to {HIGHEST:,}, for all arms or one an arm, not {short(levels)}."
+            )
         self.levels: Ints = np.broadcast_to(top.astype(np.int64), (self.m,)).copy()
         self._check_ranges()
         self.linear = bool((self.levels <= 1).all())
@@ -113,7 +119,7 @@ class Program(Problem):
     def _solve(self, theta: Floats) -> Ints:
         return self._plain.maximise(self.sign * theta)
 
-    def contains(self, decision: Floats) -> bool:
+    def _contains(self, decision: Floats) -> bool:
         whole = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.levels)
         rows, near = self.A @ decision, 1e-9
         return bool(whole.all() and (rows >= self.lower - near).all() and (rows <= self.upper + near).all())
@@ -121,7 +127,7 @@ class Program(Problem):
     def _reward(self, theta: Floats, decision: Floats) -> float:
         return self.sign * float(theta @ decision)
 
-    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         ends = self._reward(lower, decision), self._reward(upper, decision)
         return min(ends), max(ends)
 
@@ -139,7 +145,7 @@ class Program(Problem):
             # The decision wins; that another one is as good there, only a program that leaves it out can tell.
         return super()._rival(lower, upper, decision)
 
-    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         return bool((rival == decision).all())
 
     def _undecided(self, lower: Floats, upper: Floats) -> Bools:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, Bools, Floats, Ints, make_arms, numbers, short
+from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
+from ..checks import MANY, entries, numbers, sequence, short, whole
 from ..engine import kernels
 from ..errors import InfeasibleError, ParameterError, ProblemError
 from ..estimators import Estimator, make_estimator
@@ -64,23 +65,30 @@ class ResourcePlan(Problem):
         caps: int | Sequence[int] | Ints,
         require: int,
         *,
-        arms: Sequence[str] | Sequence[Arm] | None = None,
+        arms: Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
-        if not callable(cost) and not isinstance(cost, (Sequence, np.ndarray)):
+        table = isinstance(cost, np.ndarray) and cost.ndim == 2
+        costs = None if callable(cost) else entries(cost) if sequence(cost) or table else []
+        if not callable(cost) and not costs:
             raise ProblemError(f"cost must be a function, or a list with a table or a function a site, not {short(cost)}.")
-        m = _count(cost, caps, arms)
+        m = _count(costs, caps, arms)
         made = make_arms(m if arms is None else arms, "site")
+        if len(made) != m:
+            raise ProblemError(f"There are {m} sites but {len(made)} arms: give one arm a site, or leave arms out.")
         super().__init__(made, make_estimator(parameter))
         self.caps = _whole(caps, m, "caps")
-        if isinstance(require, bool) or not isinstance(require, (int, np.integer)) or require < 0:
-            raise ProblemError(f"require must be a whole number of at least 0, not {require!r}.")
-        self.require = int(require)
+        self.require = whole(require, "require", error=ProblemError)
         if self.require > self.caps.sum():
             raise InfeasibleError(
-                f"The caps add up to {self.caps.sum()}, below the required {self.require}: raise caps or lower require."
+                f"The caps add up to {self.caps.sum()}, below the required {short(self.require)}: raise caps or lower require."
             )
-        tables = [_table(cost if callable(cost) else cost[i], int(self.caps[i]), made[i].name) for i in range(m)]
+        if self.caps.sum() > MANY:
+            raise ProblemError(
+                f"The caps add up to {self.caps.sum()}, above {MANY:,}, the most that is supported: use larger units."
+            )
+        each: list[Any] = [cost] * m if costs is None else costs
+        tables = [_table(each[i], int(self.caps[i]), made[i].name) for i in range(m)]
         self._starts: Ints = np.concatenate(([0], np.cumsum(self.caps + 1)))  # arm i's table is costs[starts[i]:starts[i+1]]
         self._costs: Floats = np.concatenate(tables)
         self._level: Ints = np.arange(len(self._costs)) - np.repeat(self._starts[:-1], self.caps + 1)
@@ -115,21 +123,26 @@ class ResourcePlan(Problem):
             kernels("plans").plan_program(table, self._starts, self.require, y)
         return y
 
-    def cost_table(self, arm: int) -> Floats:
+    def cost_table(self, arm: Hashable) -> Floats:
         """f_i at 0, 1, ..., cap."""
-        return self._costs[self._starts[arm] : self._starts[arm + 1]].copy()
+        i = self.index[arm]
+        return self._costs[self._starts[i] : self._starts[i + 1]].copy()
 
     def _places(self, decision: Floats) -> Ints:
-        y = decision.astype(np.int64)
-        if (y != decision).any() or (y < 0).any() or (y > self.caps).any():
-            where = int(np.flatnonzero((y != decision) | (y < 0) | (y > self.caps))[0])
+        whole = self._whole(decision)
+        if not whole.all():
+            where = int(np.flatnonzero(~whole)[0])
             raise ParameterError(f"decision[{where}] = {decision[where]:g} is not a whole number in 0..{self.caps[where]}.")
-        return self._starts[:-1] + y
+        return self._starts[:-1] + decision.astype(np.int64)
+
+    def _whole(self, decision: Floats) -> Bools:
+        whole: Bools = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.caps)
+        return whole
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
         return float(theta @ decision) - float(self._costs[self._places(decision)].sum())
 
-    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         return self._reward(lower, decision), self._reward(upper, decision)
 
     def _undecided(self, lower: Floats, upper: Floats) -> Bools:
@@ -160,14 +173,13 @@ class ResourcePlan(Problem):
     def _near(self, lower: Floats, upper: Floats) -> float:
         return 1e-12 * float(np.abs(self._costs).max() + np.maximum(np.abs(lower), np.abs(upper)) @ self.caps)
 
-    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         if self.per_arm:
-            return super().settled(lower, upper, decision, rival)
+            return super()._settled(lower, upper, decision, rival)
         return not self._contested(lower, upper, decision.astype(np.int64)).any()
 
-    def contains(self, decision: Floats) -> bool:
-        whole = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.caps)
-        return bool(whole.all() and decision.sum() >= self.require)
+    def _contains(self, decision: Floats) -> bool:
+        return bool(self._whole(decision).all() and decision.sum() >= self.require)
 
     def _edges(self, lower: Floats, upper: Floats, decision: Floats) -> Floats:
         """g_i(v): the most that level v of arm i can be better than the decision's, over the box."""
@@ -208,10 +220,8 @@ class ResourcePlan(Problem):
         return Kernel(3, np.concatenate(([self.require], self._first)), self._steps)
 
 
-def _count(cost: object, caps: object, arms: Sequence[str] | Sequence[Arm] | None) -> int:
-    lists = {
-        name: len(x) for name, x in (("caps", caps), ("costs", cost), ("arms", arms)) if isinstance(x, (Sequence, np.ndarray))
-    }
+def _count(cost: object, caps: object, arms: Names | None) -> int:
+    lists = {name: len(x) for name, x in (("caps", caps), ("costs", cost), ("arms", arms)) if sequence(x)}  # type: ignore[arg-type]
     if not lists:
         raise ProblemError("Say how many sites there are: give caps, cost or arms as a list with one entry a site.")
     if len(set(lists.values())) > 1:
@@ -230,11 +240,11 @@ def _whole(caps: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
     return np.broadcast_to(array.astype(np.int64), (m,)).copy()
 
 
-def _table(cost: Cost, cap: int, name: str) -> Floats:
+def _table(cost: Cost, cap: int, name: Hashable) -> Floats:
     try:
         table = numbers([cost(y) for y in range(cap + 1)] if callable(cost) else cost)
     except Exception as error:
-        raise ProblemError(f"The cost function of {name!r} failed on 0..{cap}: {error!r}.") from error
+        raise ProblemError(f"The cost function of {name!r} failed on 0..{cap}: {short(error)}.") from error
     if table is None or table.ndim == 0:
         raise ProblemError(
             f"The cost of {name!r} must be numbers or a function of a whole number, not {short(cost)}. "
@@ -244,8 +254,9 @@ def _table(cost: Cost, cap: int, name: str) -> Floats:
         raise ProblemError(
             f"The cost table of {name!r} has {table.size} entries, but its cap is {cap}: give the cost at 0, 1, ..., {cap}."
         )
-    if not np.isfinite(table).all():
-        raise ProblemError(f"The cost of {name!r} at {int(np.flatnonzero(~np.isfinite(table))[0])} is not a finite number.")
+    if not (np.abs(table) <= WIDEST).all():
+        where = int(np.flatnonzero(~(np.abs(table) <= WIDEST))[0])
+        raise ProblemError(f"The cost of {name!r} at {where} is not a finite number of at most {WIDEST:g}.")
     return table
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, Bools, Floats, Ints, make_arms
+from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
 from ..engine import kernels
 from ..errors import ParameterError, ProblemError
 from ..estimators import Variance
@@ -60,7 +60,7 @@ class SampleAllocation(Problem):
         *,
         lower: int | Sequence[int] | Ints = 1,
         upper: int | Sequence[int] | Ints | None = None,
-        arms: Sequence[str] | Sequence[Arm] | None = None,
+        arms: Names | None = None,
     ) -> None:
         self.sizes = check_sizes(sizes)
         made = make_arms(len(self.sizes) if arms is None else arms, "stratum")
@@ -79,22 +79,25 @@ class SampleAllocation(Problem):
         }  # fmt: skip
 
     def _solve(self, theta: Floats) -> Ints:
-        if not (np.isfinite(theta) & (theta >= 0)).all():
-            where = int(np.flatnonzero(~(np.isfinite(theta) & (theta >= 0)))[0])
-            raise ParameterError(f"theta[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
+        _refuse_negative(theta, "theta")
         return fill(self.sizes, theta, self.budget, self.lower, self.upper)
 
-    def contains(self, decision: Floats) -> bool:
+    def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
+        low, high = super().check_box(lower, upper)
+        _refuse_negative(low, "lower")
+        return low, high
+
+    def _contains(self, decision: Floats) -> bool:
         whole = (decision == np.floor(decision)) & (decision >= self.lower) & (decision <= self.upper)
         return bool(whole.all() and decision.sum() <= self.budget)
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
-        if (decision <= 0).any():
-            where = int(np.flatnonzero(decision <= 0)[0])
+        if (decision < 1 / WIDEST).any():
+            where = int(np.flatnonzero(decision < 1 / WIDEST)[0])
             raise ParameterError(f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.")
         return -float((self._share2 * theta / decision).sum())
 
-    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         return self._reward(upper, decision), self._reward(lower, decision)
 
     def _undecided(self, lower: Floats, upper: Floats) -> Bools:
@@ -187,6 +190,12 @@ class SampleAllocation(Problem):
 
     def kernel(self) -> Kernel:
         return Kernel(2, np.concatenate(([self.budget], self.lower, self.upper)), self._n)
+
+
+def _refuse_negative(theta: Floats, what: str) -> None:
+    if not (np.isfinite(theta) & (theta >= 0)).all():
+        where = int(np.flatnonzero(~(np.isfinite(theta) & (theta >= 0)))[0])
+        raise ParameterError(f"{what}[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
 
 
 def _extremes(sizes: Floats, theta: Floats, unit: Ints, among: Bools, strongest: bool) -> Ints:

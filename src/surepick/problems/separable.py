@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Bools, Floats, make_arms, numbers, short
+from ..arms import WIDEST, Arm, Bools, Floats, Names, make_arms
+from ..checks import entries, flag, numbers, sequence, short
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import Problem
@@ -62,54 +63,65 @@ class Separable(Problem):
         *,
         table: bool = False,
         bimonotone: bool = False,
-        arms: int | Sequence[str] | Sequence[Arm] | None = None,
+        arms: int | Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
-        if isinstance(levels, str) or not isinstance(levels, (Sequence, np.ndarray)):
+        if not sequence(levels) and not isinstance(levels, np.ndarray):
             raise ProblemError(f"levels must be a list with the values of every y_i, not {short(levels)}.")
-        made = make_arms(len(levels) if arms is None else arms)
+        given = entries(levels) or []
+        made = make_arms(len(given) if arms is None else arms)
         super().__init__(made, make_estimator(parameter))
-        if len(levels) != self.m:
-            raise ProblemError(f"There are {self.m} arms but levels for {len(levels)}: give the levels of every arm.")
-        if not callable(rewards) and not isinstance(rewards, Sequence):
+        if len(given) != self.m:
+            raise ProblemError(f"There are {self.m} arms but levels for {len(given)}: give the levels of every arm.")
+        if not callable(rewards) and not sequence(rewards):
             raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
         self.rewards: list[Reward] = [rewards] * self.m if callable(rewards) else list(rewards)
         if len(self.rewards) != self.m or not all(callable(r) for r in self.rewards):
             raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
         if not callable(oracle):
             raise ProblemError("oracle must be a function that returns the best decision.")
-        if not (table or bimonotone):
+        self.table, self.bimonotone = flag(table, "table", ProblemError), flag(bimonotone, "bimonotone", ProblemError)
+        if not (self.table or self.bimonotone):
             raise ProblemError(
                 "An oracle of theta alone cannot certify a decision between the points it is asked at. Either declare "
                 "bimonotone=True if phi_i rises with theta_i and falls with the others, or give an oracle of tables "
                 "with table=True."
             )
         self.levels: list[Floats] = []
-        for arm, own in zip(made, levels, strict=True):
+        for arm, own in zip(made, given, strict=True):
             values = numbers(own)
-            if values is None or values.ndim != 1 or not np.isfinite(values).all() or not 0 < len(values) == len(set(values)):
+            finite = values is not None and values.ndim == 1 and bool((np.abs(values) <= WIDEST).all())
+            if values is None or not finite or not 0 < len(values) == len(set(values)):
                 raise ProblemError(f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.")
             self.levels.append(values)
-        self.oracle, self.table, self.bimonotone = oracle, bool(table), bool(bimonotone)
+        self.oracle = oracle
         self.exact = self.bimonotone
         self.rivals = self.rival_exact = self.table
         self.per_arm = self.bimonotone
         self.affine = all(_is_affine(r, arm, v) for r, arm, v in zip(self.rewards, made, self.levels, strict=True))
 
+    def _worths(self, i: int, theta: float, values: Floats) -> Floats:
+        """r_i(theta, y) for every y; a reward that is not a number would certify nothing."""
+        table = _worths(self.rewards[i], self.arms[i], theta, values)
+        if not np.isfinite(table).all():
+            raise ProblemError(
+                f"The reward of arm {self.names[i]!r} at theta = {theta:g} is not a finite number for every level."
+            )
+        return table
+
     def _tables(self, theta: Floats) -> list[Floats]:
-        tables = []
-        for arm, r, t, values in zip(self.arms, self.rewards, theta, self.levels, strict=True):
-            table = numbers([r(float(t), float(v)) for v in values])
-            if table is None or table.shape != values.shape or not np.isfinite(table).all():
-                raise ProblemError(f"The reward of arm {arm.name!r} at theta = {t:g} is not a finite number for every level.")
-            tables.append(table)
-        return tables
+        return [self._worths(i, t, values) for i, (t, values) in enumerate(zip(theta.tolist(), self.levels, strict=True))]
 
     def _ask(self, question: Any) -> np.ndarray[Any, Any]:
-        answer = self.oracle(question)
-        if numbers(answer) is None or np.shape(answer) != (self.m,):
+        try:
+            answer = self.oracle(question)
+        except Exception as error:
+            raise ProblemError(f"The oracle failed: {short(error)}.") from error
+        if (values := numbers(answer)) is None or values.shape != (self.m,):
             raise InfeasibleError(f"The oracle returned {short(answer)}; it must return a decision with {self.m} entries.")
         decision = np.asarray(answer)
+        if decision.dtype.kind not in "iuf" or decision.shape != values.shape:
+            decision = values
         for i, values in enumerate(self.levels):
             if not (values == decision[i]).any():
                 raise ProblemError(f"The oracle put arm {self.arms[i].name!r} at {decision[i]!r}, which is not among its levels.")
@@ -119,12 +131,12 @@ class Separable(Problem):
         return self._ask(self._tables(theta) if self.table else theta.copy())
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
-        return float(sum(r(float(t), float(y)) for r, t, y in zip(self.rewards, theta, decision, strict=True)))
+        return float(sum(float(self._worths(i, t, decision[i : i + 1])[0]) for i, t in enumerate(theta.tolist())))
 
-    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         ends = [
-            (r(float(low), float(y)), r(float(high), float(y)))
-            for r, low, high, y in zip(self.rewards, lower, upper, decision, strict=True)
+            (float(self._worths(i, low, decision[i : i + 1])[0]), float(self._worths(i, high, decision[i : i + 1])[0]))
+            for i, (low, high) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True))
         ]
         return float(sum(map(min, ends))), float(sum(map(max, ends)))
 
@@ -169,13 +181,13 @@ class Separable(Problem):
                     break
         return out
 
-    def settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         if self.bimonotone:
-            return super().settled(lower, upper, decision, rival)
+            return super()._settled(lower, upper, decision, rival)
         edges = self._edges(lower, upper, decision)
         return not self._contested(edges, decision, lambda worth, near: worth >= -near).any()
 
-    def contains(self, decision: Floats) -> bool:
+    def _contains(self, decision: Floats) -> bool:
         return all(bool((values == y).any()) for values, y in zip(self.levels, decision, strict=True))
 
     def _worth(self, edges: list[Floats], decision: np.ndarray[Any, Any]) -> float:
@@ -194,9 +206,18 @@ class Separable(Problem):
 def _is_affine(reward: Reward, arm: Arm, levels: Floats) -> bool:
     """Tried at five points of the arm's range for every level."""
     low, high = (arm.low, arm.high) if np.isfinite(arm.high - arm.low) else (-1.0, 1.0)
-    points = np.linspace(low, high, 5)
-    for v in levels:
-        values = np.array([reward(float(t), float(v)) for t in points])
-        if np.abs(np.diff(values, 2)).max() > 1e-9 * (1.0 + np.abs(values).max()):
-            return False
-    return True
+    values = np.array([_worths(reward, arm, float(t), levels) for t in np.linspace(low, high, 5)])
+    if not np.isfinite(values).all():
+        return False
+    return bool((np.abs(np.diff(values, 2, axis=0)).max(axis=0) <= 1e-9 * (1.0 + np.abs(values).max(axis=0))).all())
+
+
+def _worths(reward: Reward, arm: Arm, theta: float, levels: Floats) -> Floats:
+    """What every level is worth."""
+    try:
+        table = numbers([reward(theta, level) for level in levels.tolist()])
+    except Exception as error:
+        raise ProblemError(f"The reward of arm {arm.name!r} failed at theta = {theta:g}: {short(error)}.") from error
+    if table is None or table.shape != levels.shape:
+        raise ProblemError(f"The reward of arm {arm.name!r} at theta = {theta:g} is not a number for every level.")
+    return table

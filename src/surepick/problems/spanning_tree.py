@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Bools, Floats
+from ..arms import Bools, Floats, Names
 from ..engine import kernels
 from ..errors import InfeasibleError
 from ..estimators import Estimator, make_estimator
@@ -54,7 +54,7 @@ class SpanningTree(LinearProblem):
         edges: Sequence[tuple[Hashable, Hashable]],
         *,
         sense: str = "max",
-        arms: Sequence[str] | Sequence[Arm] | None = None,
+        arms: Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:
         pairs, made = edge_arms(edges, arms, loops=False)
@@ -70,7 +70,7 @@ class SpanningTree(LinearProblem):
                 "add the missing edges, or set up one problem a component."
             )
 
-    def contains(self, decision: Floats) -> bool:
+    def _contains(self, decision: Floats) -> bool:
         # A tree is the best one when its own edges come first.
         return bool(np.isin(decision, (0.0, 1.0)).all() and (self._best(decision) == decision).all())
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import Arm, Bools, Floats, make_arms, numbers, short
+from ..arms import WIDEST, Bools, Floats, Names, make_arms
+from ..checks import LARGEST, numbers, short
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import Problem, check_sense
@@ -42,7 +42,7 @@ class Subsets(Problem):
 
     def __init__(
         self,
-        arms: int | Sequence[str] | Sequence[Arm],
+        arms: int | Names,
         decisions: ArrayLike,
         *,
         sense: str = "max",
@@ -57,19 +57,20 @@ class Subsets(Problem):
             raise InfeasibleError("The list of decisions is empty; give at least one.")
         if D.ndim != 2 or D.shape[1] != self.m:
             raise ProblemError(f"decisions has shape {D.shape}, but there are {self.m} arms: give rows of {self.m} numbers.")
-        if not np.isfinite(D).all():
-            raise ProblemError(f"Decision {int(np.argwhere(~np.isfinite(D))[0, 0])} has an entry that is not a finite number.")
+        if not (np.abs(D) <= WIDEST).all():
+            row = int(np.argwhere(~(np.abs(D) <= WIDEST))[0, 0])
+            raise ProblemError(f"Decision {row} has an entry that is not a finite number of at most {WIDEST:g}.")
         first: dict[bytes, int] = {}
         for row, y in enumerate(D + 0.0):  # + 0.0 makes -0.0 and 0.0 the same
             if y.tobytes() in first:
                 raise ProblemError(f"Decisions {first[y.tobytes()]} and {row} are the same; list each once.")
             first[y.tobytes()] = row
         self.linear = bool(np.isin(D, (0.0, 1.0)).all())
-        self.decisions = D.astype(np.int64) if (D == np.round(D)).all() else D
+        self.decisions = D.astype(np.int64) if ((D == np.round(D)) & (np.abs(D) <= LARGEST)).all() else D
         self._D: Floats = D if sense == "max" else -D
         self._zero = np.zeros(len(D))
 
-    def contains(self, decision: Floats) -> bool:
+    def _contains(self, decision: Floats) -> bool:
         return bool((self.decisions == decision).all(axis=1).any())
 
     def keys(self) -> dict[str, Any]:
@@ -82,7 +83,7 @@ class Subsets(Problem):
     def _reward(self, theta: Floats, decision: Floats) -> float:
         return (1.0 if self.sense == "max" else -1.0) * float(theta @ decision)
 
-    def reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         w = decision if self.sense == "max" else -decision
         return float(np.where(w > 0, lower, upper) @ w), float(np.where(w > 0, upper, lower) @ w)
 

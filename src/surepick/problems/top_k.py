@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from ..arms import Arm, make_arms
+from ..arms import Names, make_arms
 from ..estimators import Estimator, make_estimator
 from .base import LinearProblem
 from .best_of_each import BestOfEach
@@ -32,7 +31,7 @@ class TopK(BestOfEach):
 
     kind = "top-k"
 
-    def __init__(self, arms: int | Sequence[str] | Sequence[Arm], k: int, *, parameter: str | Estimator = "mean") -> None:
+    def __init__(self, arms: int | Names, k: int, *, parameter: str | Estimator = "mean") -> None:
         LinearProblem.__init__(self, make_arms(arms), make_estimator(parameter))
         self._partition([0] * self.m, k, ["all"])
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..arms import Arm, make_arms
+from ..checks import short
 from ..errors import ProblemError
 from ..problems import (
     BestArm,
@@ -22,7 +23,7 @@ from ..problems import (
 )
 from ..problems.edges import edge_arms
 from . import schema
-from .complaints import Place, short
+from .complaints import Place
 from .needs import Need
 from .tables import Table, read_table
 
@@ -74,7 +75,7 @@ def table_arms(table: Table, noun: str) -> tuple[Arm, ...]:
     The rows of an edge list need no names: edges are called after their ends.
     """
     if noun == "edge" and not table.has("stratum") and table.has("u"):
-        names = [arm.name for arm in edge_arms(table_edges(table), None, loops=True)[1]]
+        names = [str(arm.name) for arm in edge_arms(table_edges(table), None, loops=True)[1]]
     else:
         names = table.names(noun)
     bounds = table.has("min") or table.has("max")

@@ -11,6 +11,7 @@ from typing import NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ..checks import short
 from ..errors import StudyError, SurepickError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -89,8 +90,3 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; use one of {', '.join(names)}."
-
-
-def short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..arms import Floats
+from ..checks import file, short
 from ..environments import Environment
 from ..errors import StudyError
 from ..estimators import Mean, Variance
 from ..explorer import Explorer
 from ..problems import Problem
 from .build import build_arms, build_problem
-from .complaints import Place, short
+from .complaints import Place
 from .schema import StudyKeys
 from .tables import Table, read_text
 from .worlds import build_world
@@ -159,7 +161,7 @@ def _not_negative(table: Table, column: str, why: str = "") -> list[float]:
     return values
 
 
-def load(path: str | Path) -> StudySpec:
+def load(path: str | os.PathLike[str]) -> StudySpec:
     """Read a study file.
 
     Raises
@@ -167,7 +169,7 @@ def load(path: str | Path) -> StudySpec:
     StudyError
         Names the file, the key (or the line and the column of a CSV table) and what to do.
     """
-    path = Path(path)
+    path = file(path, StudyError)
     try:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -97,5 +97,5 @@ def _fits(place: Place, world: Environment, i: int, arm: Arm) -> None:
             place.fail("simulate.kind", f"arm {arm.name!r} is declared bernoulli but would get other values than 0 and 1.")
 
 
-def _list(names: Sequence[str]) -> str:
+def _list(names: Sequence[Hashable]) -> str:
     return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")

@@ -55,7 +55,7 @@ def measure(lab: Lab) -> Result:
             lab.step((done + (run + 1) / runs) / len(worlds))
         T, most = np.array(counts), np.array(allowed)
         found += [
-            Found(name, problem.names[i], float(hard.radius[i]), float(T[:, i].mean()), float(most[:, i].mean()),
+            Found(name, str(problem.names[i]), float(hard.radius[i]), float(T[:, i].mean()), float(most[:, i].mean()),
                   float((T[:, i] / most[:, i]).max()))
             for i in range(problem.m)
         ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ...arms import Floats, Ints
 from ...certificate import Certificate
+from ...checks import numbers
 from ...errors import SettingError
 from ..trace import History
 from .house import COLOURS, STYLES, VERMILION, apart, caption, count, grid, legend, log_scale, open_sides, paper, short
@@ -84,18 +86,18 @@ def looks_of(history: History) -> list[Certificate]:
 
 
 def _shares(proportions: ArrayLike, m: int) -> Floats:
-    w = np.asarray(proportions, dtype=np.float64)
-    if w.shape != (m,) or not np.isfinite(w).all() or (w < 0).any():
+    w = numbers(proportions)
+    if w is None or w.shape != (m,) or not np.isfinite(w).all() or (w < 0).any():
         raise SettingError(f"proportions must be {m} numbers of at least 0, one an arm, as hardness(...).proportions has them.")
     return w
 
 
-def _label(axes: Axes, names: list[str], ends: Floats, shown: Ints) -> None:
+def _label(axes: Axes, names: Sequence[Hashable], ends: Floats, shown: Ints) -> None:
     """Every arm's name and share beside the end of its line, with a thin line where it had to move."""
     high = axes.get_ylim()[1]
     places = apart(ends[shown] / high, 0.055, 0.0, 1.0)
     for i, (arm, place) in enumerate(zip(shown, places, strict=True)):
-        name = short(names[arm], 22)
+        name = short(str(names[arm]), 22)
         thin = {"arrowstyle": "-", "color": LINES[i], "linewidth": 0.8, "shrinkA": 2, "shrinkB": 0, "relpos": (0, 0.5)}
         axes.annotate(
             f"{name}  {ends[arm]:.1f} %", (1.025, ends[arm] / high), (1.055, place), xycoords="axes fraction",

@@ -68,7 +68,7 @@ def row_height(m: int) -> float:
 
 def name_rows(axes: Axes, certificate: Certificate, order: Ints, most: int = 34) -> None:
     m = len(order)
-    axes.set_yticks(range(m), [short(certificate.names[i], most) for i in order], fontsize=small(m))
+    axes.set_yticks(range(m), [short(str(certificate.names[i]), most) for i in order], fontsize=small(m))
     axes.set_ylim(max(m, 3) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     open_sides(axes, "top", "right", "left")
