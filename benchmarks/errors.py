@@ -17,9 +17,9 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,8 @@ def run(todo: list[Row], kept: Kept, processes: int) -> None:
     """Do what is missing; the order is mixed, so that the time left can be told."""
     parts = [(row, *part) for row in todo for part in chunks(row) if (row.key, *part) not in kept.counts]
     order = np.random.default_rng(0).permutation(len(parts))
-    with ProcessPoolExecutor(processes, initializer=begin) as pool, Progress(console=Console(stderr=True)) as bar:
+    fresh = get_context("spawn")  # a copy of this process would have its threads but not their locks
+    with ProcessPoolExecutor(processes, fresh, begin) as pool, Progress(console=Console(stderr=True)) as bar:
         shown = bar.add_task("runs", total=sum(runs for _, _, runs in parts))
         futures = {pool.submit(task, *parts[i]): parts[i] for i in order}
         try:
@@ -138,10 +139,11 @@ def rate(x: float) -> str:
     return "0" if x == 0 else f"{100 * x:.2g} %" if x < 0.095 else f"{100 * x:.0f} %"
 
 
-def worst(found: Iterable[tuple[Row, Count]]) -> str:
-    """The row with the highest rate: which it is, its errors, their rate and its upper limit."""
-    row, c = max(found, key=lambda pair: (pair[1].wrong / pair[1].runs, limit(pair[1].wrong, pair[1].runs)))
-    return f"{row.kind}: {c.wrong:,} of {c.runs:,} | {rate(c.wrong / c.runs)} | {rate(limit(c.wrong, c.runs))}"
+def worst(found: list[tuple[Row, Count]]) -> str:
+    """The instance with the highest rate: which it is, its errors, their rate and its upper limit; all together if none errs."""
+    row, c = max(found, key=lambda pair: pair[1].wrong / pair[1].runs)
+    name, wrong, runs = (row.kind, c.wrong, c.runs) if c.wrong else ("all", 0, sum(c.runs for _, c in found))
+    return f"{name}: {wrong:,} of {runs:,} | {rate(wrong / runs)} | {rate(limit(wrong, runs))}"
 
 
 def table(results: dict[Row, Count], name: str) -> str:
@@ -158,7 +160,7 @@ def table(results: dict[Row, Count], name: str) -> str:
         policies = sorted({row.explorer(surepick.Explorer).policy.name for row, _ in found})
         cells = [names[0], ", ".join(policies) if name == "classes" else names[1], f"{sum(c.runs for _, c in found):,}"]
         for delta in DELTAS:
-            cells.append(worst(pair for pair in found if pair[0].delta == delta))
+            cells.append(worst([pair for pair in found if pair[0].delta == delta]))
         cells.append(f"{sum(c.untrue for _, c in found):,} of {sum(c.full for _, c in found):,}")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
