@@ -28,9 +28,11 @@ from surepick.policies import POLICIES
 DELTAS = (0.3, 0.05)
 LOOKS = 5  # at the data in one run, between which samples grow by a factor that is the run's own
 GROWTH = (1.2, 4.5)
-FULL = 21  # one run in so many looks at gaps too, about every other time, and once at what a wrong decision attains
-BUDGET = 250  # samples of a run in compiled code, which looks after every one of them
-MORE = 800  # the same for joint stopping of 0/1 decisions, which is quicker
+FULL = 41  # one run in so many looks at gaps too, about every other time, and once at what a wrong decision attains
+# Runs in compiled code look after every sample: one run in so many, and its samples.
+JOINT = 2, 800  # for joint stopping of 0/1 decisions, which is quick
+COMPILED = 8, 250
+
 FEWER, SOME = 0.1, 0.3  # weights of instances that take time
 
 
@@ -196,7 +198,12 @@ class Row:
     @property
     def looks(self) -> int:
         """Fewer where one takes milliseconds."""
-        return 3 if self.policy == "ts-explore" else 4 if self.group == "program" else LOOKS
+        return 2 if self.policy == "ts-explore" else 4 if self.group == "program" else LOOKS
+
+    @property
+    def full(self) -> int:
+        """One run in so many is a full one."""
+        return FULL if self.looks == LOOKS else 5 * FULL
 
     @property
     def key(self) -> str:
@@ -279,12 +286,13 @@ def count(row: Row, first: int, runs: int) -> Count:
     world = instance.world(instance.truth)
     judge = World.of(problem_of(instance), world)
     for number in range(first, first + runs):
-        full = number % FULL == 0
+        full = number % row.full == 0
         explorer, rng = row.explorer(sp.Explorer if full else Trial), np.random.default_rng((seed, number))
         for arm, n in enumerate(instance.pilot):
             take(explorer, world, arm, n, rng)
-        if number % 2 and compiled_loop(explorer) is not None:
-            looks = every_sample(explorer, world, seed, number)
+        every, samples = JOINT if explorer.policy.name == "joint" and explorer.problem.linear else COMPILED
+        if number % every == 1 and compiled_loop(explorer) is not None:
+            looks = every_sample(explorer, world, seed, number, samples)
         else:  # TS-Explore would ask itself twice
             looks = look_by_look(explorer, world, rng, row.looks, asks=number % 4 > 1 and row.policy != "ts-explore")
         certified, wrong, untrue = follow(explorer, judge, looks, full, int(rng.integers(row.looks)))
@@ -299,7 +307,7 @@ def follow(explorer: sp.Explorer, judge: World, looks: Iterator[int], full: bool
         decision = explorer.policy.decision(explorer.view)
         if explorer.certified:
             good = judge.correct(decision, explorer.epsilon, explorer.relative)
-            return True, not good, untrue or not good
+            return True, not good, untrue or not good or (full and too_small(explorer, judge))
         if full and not judge.correct(decision, 0.0, False):  # an optimal one is within every gap
             if (look + which) % 2 == 0:
                 untrue |= too_small(explorer, judge)
@@ -314,9 +322,9 @@ def too_small(explorer: sp.Explorer, judge: World) -> bool:
     return not judge.correct(certificate.decision, certificate.gap, explorer.relative)
 
 
-def every_sample(explorer: sp.Explorer, world: sp.Environment, seed: int, number: int) -> Iterator[int]:
+def every_sample(explorer: sp.Explorer, world: sp.Environment, seed: int, number: int, samples: int) -> Iterator[int]:
     """One look, at the end: the compiled loop ends as soon as it is certified."""
-    explorer.budget = explorer.samples + (MORE if explorer.policy.name == "joint" and explorer.problem.linear else BUDGET)
+    explorer.budget = explorer.samples + samples
     drive(explorer, world, seed=seed, run=number)
     yield 0
 
