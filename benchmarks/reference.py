@@ -12,7 +12,7 @@ def explore(problem: sp.Problem, world: sp.Environment, delta: float, budget: in
     """The samples of every arm, after ``budget`` samples or when no arm is undecided."""
     m, tau = problem.m, problem.parameter.minimum
     rngs = [stream(seed, 0, i) for i in range(m)]
-    record = problem.parameter.record(m)
+    record = problem.record()
     for i in range(m):
         record.update(i, world.sample(i, tau, rngs[i]))
     for t in range(m * tau, budget):

@@ -15,10 +15,11 @@ from numba import njit
 import surepick as sp
 from surepick.engine import kernels
 from surepick.engine.kinds import FILLED, USED
+from surepick.engine.record import ESTIMATE, ORIGIN
 from surepick.loop import Source, arrays_of, drive
 from surepick.policies import CLUCB, Joint, Unified
 
-_undecided, _observe = kernels("loop").undecided, kernels("record").observe
+_undecided, _observe, _offset_of = kernels("loop").undecided, kernels("record").observe, kernels("record").offset_of
 _ends, _log_term, _unit_of = kernels("sequences").ends, kernels("sequences").log_term, kernels("sequences").unit_of
 _improve = kernels("allocation").improve
 _exchanges, _look, _halved = kernels("exchanges").exchanges, kernels("exchanges").look, kernels("exchanges").halved
@@ -81,7 +82,7 @@ def _run_by_rival(problem, ints, sign, by_gap, kind, numbers, units, span, count
         c = _log_term(numbers, t)
         for i in range(m):
             lower[i], upper[i] = _ends(i, c, kind, numbers, units, span, counts, table)
-        decision = _best(problem, ints, sign * np.minimum(np.maximum(table[2], lower), upper))
+        decision = _best(problem, ints, sign * np.minimum(np.maximum(table[:, ESTIMATE], lower), upper))
         corner = np.where((decision > 0) == (sign > 0), lower, upper)
         rival = _best(problem, ints, sign * corner)
         gap = sign * (corner * (rival - decision)).sum()
@@ -105,7 +106,7 @@ def _run_by_rival(problem, ints, sign, by_gap, kind, numbers, units, span, count
 
 @njit
 def _run_joint(
-    kind, ints, floats, sign, kinds, shift, scale, paired, units, rho, threshold, bottom, top, counts, table, variance, buffer,
+    kind, ints, floats, sign, reference, kinds, shift, scale, paired, units, rho, threshold, bottom, top, counts, table, variance, buffer,
     stock, decision, pairs, budget,
 ):  # fmt: skip
     m = len(counts)
@@ -116,7 +117,8 @@ def _run_joint(
     while True:
         for i in range(m):
             n[i], p[i] = _unit_of(i, counts, table, units)
-            weights[i] = sign * min(max(table[2, i], bottom[i]), top[i])
+            theta = table[i, ESTIMATE] if variance else (table[i, ORIGIN] - reference) + _offset_of(i, counts, table)
+            weights[i] = sign * min(max(theta, bottom[i]), top[i])
         if kind != 2:
             decision[:] = _best(kind, ints, weights)
         elif not _improve(floats, weights, ints[1 : 1 + m], ints[1 + m :], decision):
@@ -159,9 +161,10 @@ def drive_plainly(explorer: sp.Explorer, world: sp.Environment, *, seed: int = 0
     common = *arrays_of(explorer, source)[:-1], explorer.budget
     if isinstance(policy, Joint):
         confidence: Any = explorer.confidence
+        kinds, _, _, low, high, shift, scale, rho = policy.weigh(explorer.view)
         loop, given = _run_joint, (
-            *kernel, policy.sign, confidence.kinds, confidence.shift, confidence.scale, confidence.paired,
-            confidence.kernel().units, confidence.rho, policy.threshold(explorer.delta), problem.low, problem.high,
+            *kernel, policy.sign, policy.reference(explorer.view), kinds, shift, scale, confidence.paired,
+            confidence.table(record), rho, policy.threshold(explorer.delta), low, high,
             record.counts, record.table, record.variance, source.buffer, source.stock,
             policy.decision(explorer.view), policy.pairs, explorer.budget,
         )  # fmt: skip

@@ -491,11 +491,11 @@ def a_problem(parameter: str, name: str) -> sp.Problem:
 
 def a_record(problem: sp.Problem, n: int, p: float, spread: float) -> Moments:
     """n observations of every arm, with mean p and variance ``spread`` in units of its range."""
-    record = problem.parameter.record(problem.m)
+    record = problem.record()
     assert isinstance(record, Moments)
-    low, wide = np.array([a.low for a in problem.arms]), np.array([a.high - a.low for a in problem.arms])
+    wide = np.array([a.high - a.low for a in problem.arms])
     record.counts[:] = n
-    record.means[:] = low + wide * p
+    record.sums[:] = n * wide * p
     record.squares[:] = wide**2 * spread * (n - 1)
     record.surprises[:] = wide**2 * spread * (n - 1)
     record.differences[:] = 2 * wide**2 * spread * (n // 2)
@@ -536,7 +536,7 @@ def test_intervals_shrink_around_the_estimate(parameter: str, name: str, p: floa
 @pytest.mark.parametrize(("parameter", "name"), CASES)
 def test_one_observation_says_little(parameter: str, name: str) -> None:
     problem = a_problem(parameter, name)
-    record = problem.parameter.record(problem.m)
+    record = problem.record()
     for _ in range(problem.parameter.minimum):
         for i, arm in enumerate(problem.arms):
             record.update(i, np.array([arm.high]))
@@ -568,10 +568,11 @@ def test_a_parameter_is_in_the_interval_if_the_evidence_against_it_is_at_most_th
     data, top = paths(law), 0.25 if parameter == "variance" else 1.0
     confidence = make_confidence(name, problem_of([law], parameter), DELTA)
     for path, look in itertools.product(range(5), [0, 1, 4, 30, 150, 199, 300, 450, len(LOOKS) - 1]):
-        record = confidence.problem.parameter.record(1)
+        record = confidence.problem.record()
         assert isinstance(record, Moments)
         record.counts[0] = data.n[look]
-        for column in ("means", "squares", "surprises", "differences"):
+        record.sums[0] = data.n[look] * data.means[path, look]
+        for column in ("squares", "surprises", "differences"):
             getattr(record, column)[0] = getattr(data, column)[path, look]
         record.refresh()
         (lower,), (upper,) = confidence.box(record)
@@ -628,7 +629,7 @@ def test_sub_gaussian_arms_are_refused_where_bounds_are_needed(name: str) -> Non
 
 def test_sub_gaussian_arms() -> None:
     arms = [sp.Arm("loose", kind="subgaussian", scale=2.0), sp.Arm("bounded")]
-    record = sp.BestArm(arms).parameter.record(2)
+    record = sp.BestArm(arms).record()
     record.update(0, np.full(100, 7.0))
     record.update(1, np.full(100, 0.5))
     for name in ("normal", "auto"):

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 import surepick as sp
-from surepick.confidence import Paper
+from surepick.confidence import Paper, make_confidence
 from surepick.engine.record import observe
 from surepick.estimators import Estimator, Mean, Variance
+from surepick.loop import drive
 
 values_in_parts = st.lists(st.lists(st.floats(0, 1), max_size=20), min_size=1, max_size=8)
 
@@ -54,7 +56,8 @@ def test_pairs_and_surprises_do_not_depend_on_the_batches(parts: list[list[float
     for record in (bulk, single, compiled):
         assert record.differences[1] == pytest.approx(differences, abs=1e-12)
         assert record.surprises[1] == pytest.approx(surprises, abs=1e-12)
-        assert record.waiting[1] == x[-1] if len(x) > even else np.isnan(record.waiting[1])
+        waiting = record.origins[1] + record.waiting[1]
+        assert waiting == pytest.approx(x[-1], abs=1e-15) if len(x) > even else np.isnan(waiting)
         assert np.isnan(record.waiting[0])
     for one, other in ((single.counts, compiled.counts), (single.table, compiled.table)):
         assert np.array_equal(one, other, equal_nan=True)
@@ -71,6 +74,68 @@ def test_variance_does_not_cancel() -> None:
             record.update(0, arm.check(data[start : start + chunk]))
         assert record.estimates[0] == pytest.approx(data.var(ddof=1), rel=4e-7)
     assert abs((data**2).sum() - data.sum() ** 2 / len(data)) / (len(data) - 1) != pytest.approx(0.25, rel=1e-3)
+
+
+@pytest.mark.parametrize("offset", [0.0, -3.0, 1e9, -1e12, 1e12])
+@pytest.mark.parametrize("bounded", [True, False])
+def test_means_do_not_drift_far_from_0(offset: float, bounded: bool) -> None:
+    """10^7 values told one by one, compiled; 10^4 in Python and in batches. The mean of what was told, to the last digits."""
+    arm = sp.Arm("x", offset, offset + 1) if bounded else sp.Arm("x", kind="subgaussian", scale=1.0)
+    coin = (np.random.default_rng(4).random(10**7) < 0.3) + offset
+    record = sp.BestArm([arm, sp.Arm("y")]).record()
+    tell_all(record.counts, record.table, coin)
+    few, many = (sp.BestArm([arm, sp.Arm("y")]).record() for _ in range(2))
+    for x in coin[:10_000]:
+        few.update(0, np.array([x]))
+    for part in np.array_split(coin[:10_000], 37):
+        many.update(0, part)
+    for told, n in ((record, 10**7), (few, 10_000), (many, 10_000)):
+        truth = (coin[:n] - offset).mean()
+        assert told.offsets[0] + (told.origins[0] - offset) == pytest.approx(truth, abs=1e-13)
+        assert told.estimates[0] - offset == pytest.approx(truth, abs=1e-13 + 2e-16 * abs(offset))
+        assert told.squares[0] == pytest.approx(n * truth * (1 - truth), rel=1e-9)
+
+
+@njit
+def tell_all(counts, table, values):
+    for x in values:
+        observe(counts, table, False, 0, x)
+
+
+@pytest.mark.parametrize("name", ["paper", "normal", "beta", "kt-kl", "bernstein", "clucb", "lucb", "kl-lucb", "elimination"])
+@pytest.mark.parametrize("offset", [1e9, -1e12])
+def test_boxes_hold_the_truth_far_from_0(name: str, offset: float) -> None:
+    """A million values at an offset: the box is that of the same values without it, but for rounding outwards."""
+    wide = 4e-16 * abs(offset)  # what double precision leaves of a bound there
+    here, there = sp.BestArm(2), sp.BestArm([sp.Arm("a", offset, offset + 1), sp.Arm("b", offset, offset + 1)])
+    for seed in range(5):
+        coins = (np.random.default_rng(seed).random(10**6) < 0.3).astype(float)
+        boxes = []
+        for problem, shift in ((here, 0.0), (there, offset)):
+            record = problem.record()
+            tell_all(record.counts, record.table, coins + shift)
+            record.update(1, coins[:9] + shift)
+            boxes.append(make_confidence(name, problem, 0.05).box(record))
+        for plain, far, outwards in zip(*boxes, (-1, 1), strict=True):
+            moved = outwards * ((far - offset) - plain)
+            assert (moved >= -1e-9).all()
+            assert (moved <= 3 * wide + 1e-9).all()
+        assert boxes[1][0][0] <= offset + 0.3 <= boxes[1][1][0]
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e12])
+def test_no_wrong_certificate_far_from_0(offset: float) -> None:
+    """A coin of 0.1 against a constant that is a little better: a mean that drifts by its rounding certifies the coin."""
+    step = 0.0005 if offset < 1e10 else 2.0**-12  # the constant must be a number of that size
+    arms = [sp.Arm("coin", offset, offset + 1), sp.Arm("constant", offset, offset + 1)]
+
+    def sampler(arm: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        return offset + ((rng.random(n) < 0.1) if arm == 0 else np.full(n, 0.1 + step))
+
+    for seed in range(20):
+        explorer = sp.Explorer(sp.BestArm(arms), budget=40_000)
+        drive(explorer, sampler, batch=2000, seed=seed)
+        assert not explorer.certified or explorer.decision.tolist() == [0, 1]
 
 
 def test_the_paper_radius_to_the_letter() -> None:

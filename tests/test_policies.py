@@ -30,7 +30,7 @@ SQUARE = [(u, v) for u in "ab" for v in "xy"]
 
 def view_of(problem: sp.Problem, lower: np.ndarray, upper: np.ndarray) -> View:
     """A view whose box is given."""
-    record = problem.parameter.record(problem.m)
+    record = problem.record()
     record.counts[:], record.estimates[:] = 1, (lower + upper) / 2
     view = View(problem, make_confidence("paper", problem, 0.1), record, 0.1)
     view.__dict__["box"] = (lower, upper)
@@ -329,8 +329,9 @@ def test_kl_intervals_solve_their_equation() -> None:
     problem = sp.TopK([sp.Arm("a"), sp.Arm("b", low=-10, high=30), sp.Arm("c"), sp.Arm("d")], 2)
     confidence = KLLUCBInterval(problem, 0.05)
     counts, p = np.array([50, 60, 70, 80]), np.array([0.3, 0.3, 0.0, 1.0])
-    record = problem.parameter.record(4)
-    record.counts[:], record.estimates[:] = counts, problem.low + problem.scales * p
+    record = problem.record()
+    record.counts[:], record.sums[:] = counts, counts * problem.scales * p
+    record.refresh()
     lower, upper = confidence.box(record)
     lower, upper = ((x - problem.low) / problem.scales for x in (lower, upper))
     level = np.log(405.5 * 4 * 260**1.1 / 0.05)

@@ -125,3 +125,15 @@ def test_matchings_do_not_depend_on_how_the_edges_are_listed(left: int, right: i
         assert grid.solve(theta)[order].tolist() == shuffled.solve(theta[order]).tolist()
         doubled = sp.Matching([*edges, edges[0]])
         assert grid.solve(theta).tolist() == doubled.solve([*theta, -1.0])[:-1].tolist()
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e-3, 1e6])
+def test_undecided_arms_do_not_depend_on_the_size_of_the_entries(size: float) -> None:
+    """A solver's tolerances are absolute: decisions with entries near 1e-9 must not all look alike to it."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        rows = np.unique(rng.integers(-4, 5, (5, 3)) / 2.0, axis=0)
+        lower = rng.random(3) * 0.7
+        upper = lower + 0.3 * rng.random(3)
+        plain, scaled = sp.Subsets(3, [*rows, [0.25] * 3]), sp.Subsets(3, size * np.array([*rows, [0.25] * 3]))
+        assert scaled.undecided(lower, upper).tolist() == plain.undecided(lower, upper).tolist()

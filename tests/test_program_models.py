@@ -296,3 +296,26 @@ def test_extreme_weights() -> None:
     for unit in (5e-324, 1e-200, 1e-12, 1.0, 1e12, 1e300):
         assert problem.solve(np.array([1.0, 3.0, 2.0]) * unit).tolist() == [0, 1, 0]
     assert problem.solve([1.0, 1.0 + 1e-11, 1.0]).tolist() == [0, 1, 0]
+
+
+def test_arms_that_the_solver_cannot_see_together_are_refused() -> None:
+    far = [sp.Arm("city", 0, 1e12), sp.Arm("hamlet")]
+    with pytest.raises(ProblemError, match=r"'city' reaches 1e\+12, more than 1e\+06 times the range of arm 'hamlet', 1: .* units"):
+        sp.Program(far, [[1, 1]], upper=1)
+    assert sp.Program(far, [[1, 1]], upper=1, levels=[0, 1]).solve([1.0, 0.5]).tolist() == [0, 1]  # never taken: weighs nothing
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e3, 1e6])
+def test_solve_and_rival_with_arms_of_very_different_ranges(apart: float) -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(60):
+        high = np.where(rng.random(5) < 0.5, 1.0, apart)
+        problem = sp.Program([sp.Arm(f"arm {i}", 0, h) for i, h in enumerate(high)], [rng.integers(1, 5, 5)], upper=7)
+        near = 1e-11 * high.sum()
+        lower = high * rng.random(5)
+        upper = lower + (high - lower) * rng.random(5)
+        every = decisions_of(problem)
+        y = problem.solve(lower)
+        assert lower @ y >= max(lower @ np.array(d) for d in every) - near
+        gap = max(float((np.where(np.array(d) > y, upper, lower) * (np.array(d) - y)).sum()) for d in every)
+        assert problem.rival(lower, upper, y)[1] == pytest.approx(gap, abs=near)

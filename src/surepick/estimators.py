@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, Self
 
 import numpy as np
 
 from .arms import Arm, Floats, Ints
 from .errors import ProblemError
+
+ULP = 2.0**-51  # two units in the last place of 1
 
 
 class Record(Protocol):
@@ -51,58 +54,97 @@ class Estimator(ABC):
 
 
 class Moments:
-    """Count, mean and centred sum of squares of every arm: Welford's update for one value, Chan's merge for many."""
+    """Count, sum, centred sum of squares and pairs of every arm.
+
+    Values count from an origin of their arm: its lower bound, or its first value if it has none. Far from 0 a running mean in
+    the user's units would be rounded at the size of the offset in every step, and drift; the sum of x - origin is as exact as the
+    values are. It is compensated (Neumaier 1974), and a mean is worked out from it only when it is needed.
+    """
 
     def __init__(self, m: int, variance: bool) -> None:
         self.counts = np.zeros(m, dtype=np.int64)
-        self.table = np.zeros((6, m))  # in one array, because compiled loops hand it over faster
+        self.table = np.zeros((m, 8))  # all of an arm side by side, one line of a processor's cache; see engine/record.py
         self.variance = variance
-        self._name_rows()
-        self.waiting[:] = self.estimates[:] = np.nan
+        self._name_columns()
+        self.origins[:] = self.waiting[:] = self.estimates[:] = np.nan
 
-    def _name_rows(self) -> None:
-        self.means: Floats = self.table[0]
-        self.squares: Floats = self.table[1]  # sum of (x - mean)^2
-        self.estimates: Floats = self.table[2]
-        self.surprises: Floats = self.table[3]  # sum of (x - mean of those before)^2, from the second observation on
-        self.differences: Floats = self.table[4]  # sum of (x - x')^2 over the pairs: first and second, third and fourth, ...
-        self.waiting: Floats = self.table[5]  # the last observation while its partner is missing
+    def _name_columns(self) -> None:
+        self.sums: Floats = self.table[:, 0]  # of x - origin
+        self.carries: Floats = self.table[:, 1]  # what rounding took from the sums
+        self.origins: Floats = self.table[:, 2]  # NaN until the first value of an arm without a lower bound
+        self.estimates: Floats = self.table[:, 3]  # in the user's units
+        self.squares: Floats = self.table[:, 4]  # sum of (x - mean)^2
+        self.surprises: Floats = self.table[:, 5]  # sum of (x - mean of those before)^2, from the second observation on
+        self.differences: Floats = self.table[:, 6]  # sum of (x - x')^2 over the pairs: first and second, third and fourth, ...
+        self.waiting: Floats = self.table[:, 7]  # the last x - origin while its partner is missing
 
     def __getstate__(self) -> tuple[Ints, Floats, bool]:
         return self.counts, self.table, self.variance
 
     def __setstate__(self, state: tuple[Ints, Floats, bool]) -> None:
         self.counts, self.table, self.variance = state
-        self._name_rows()
+        self._name_columns()
+
+    def place(self, arms: Sequence[Arm]) -> Self:
+        """Count the values of bounded arms from their lower bounds; before any value."""
+        for i, arm in enumerate(arms):
+            if math.isfinite(arm.low):
+                self.origins[i] = arm.low
+        return self
 
     @property
     def pairs(self) -> Ints:
         """Whole pairs of every arm."""
         return self.counts // 2
 
+    @property
+    def offsets(self) -> Floats:
+        """Means, counted from the origins."""
+        return (self.sums + self.carries) / np.maximum(self.counts, 1)
+
+    @property
+    def means(self) -> Floats:
+        """Means in the user's units, rounded as such numbers are; NaN for an unbounded arm without a value."""
+        return self.origins + self.offsets
+
+    @property
+    def rounding(self) -> Floats:
+        """More than an estimate in the user's units, and a bound next to it, may be off because of the origin's size."""
+        if self.variance:
+            return np.zeros(len(self.counts))
+        return ULP * np.abs(np.nan_to_num(self.origins, nan=0.0))
+
+    def about(self, reference: float) -> Floats:
+        """The estimates, counted from a reference: exact where means in the user's units are rounded at the size of the origin."""
+        return self.estimates if self.variance else (self.origins - reference) + self.offsets
+
     def update(self, arm: int, values: Floats) -> None:
         n = len(values)
         if n == 0:
             return
-        old, mean = int(self.counts[arm]), float(self.means[arm])
-        count = old + n
+        if math.isnan(self.origins[arm]):
+            self.origins[arm] = values[0]
+        values = values - self.origins[arm]
+        old = int(self.counts[arm])
+        count, total, carry = old + n, float(self.sums[arm]), float(self.carries[arm])
+        mean = (total + carry) / old if old else 0.0
+        added = float(values[0]) if n == 1 else float(values.sum())
+        whole = total + added
+        carry += (total - whole) + added if abs(total) >= abs(added) else (added - whole) + total
+        new = (whole + carry) / count
         if n == 1:
-            x = float(values[0])
-            step = x - mean
-            mean += step / count
-            self.squares[arm] += step * (x - mean)
+            step = added - mean
+            self.squares[arm] += step * (added - new)
             if old:
                 self.surprises[arm] += step * step
         else:
             before = (old * mean + np.cumsum(values)[:-1]) / np.arange(old + 1, count)
             steps = values - np.concatenate(([mean if old else values[0]], before))
             self.surprises[arm] += float((steps * steps).sum())
-            centre = float(values.mean())
+            centre = added / n
             step = centre - mean
-            mean += step * (n / count)
             self.squares[arm] += float(((values - centre) ** 2).sum()) + step * step * (old * (n / count))
-        self.counts[arm] = count
-        self.means[arm] = mean
+        self.counts[arm], self.sums[arm], self.carries[arm] = count, whole, carry
         self._pair(arm, values)
         self.refresh(arm)
 
@@ -120,7 +162,7 @@ class Moments:
             if self.variance:
                 self.estimates[arm] = self.squares[arm] / (n - 1) if n >= 2 else np.nan
             else:
-                self.estimates[arm] = self.means[arm] if n >= 1 else np.nan
+                self.estimates[arm] = self.origins[arm] + (self.sums[arm] + self.carries[arm]) / n if n >= 1 else np.nan
             return
         if not self.variance:
             self.estimates[arm] = np.where(self.counts[arm] >= 1, self.means[arm], np.nan)

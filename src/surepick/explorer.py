@@ -99,7 +99,7 @@ class Explorer:
         self.confidence = make_confidence(named, problem, self.delta * self.policy.box_share)
         if need := self.policy.lacks(self.confidence):
             raise SettingError(f"policy={self.policy.name!r} needs {need}; leave out confidence={confidence!r}.")
-        self.record = problem.parameter.record(problem.m)
+        self.record = problem.record()
         self._stopped: Certificate | None = None
         self._current: Certificate | None = None  # what the observations say now; forgotten when more come in
         self._view: View | None = None

@@ -160,6 +160,7 @@ class Source:
     def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int) -> None:
         m = explorer.problem.m
         self.explorer = explorer
+        explorer.policy.seed(seed, run)
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
         self.chunk = MOST if isinstance(sampler, Environment) else 1
         self.rngs = [stream(seed, run, i) for i in range(m)]
@@ -272,9 +273,13 @@ def _budget(explorer: Explorer) -> int:
 
 def arrays_of(explorer: Explorer, source: Source) -> tuple[Any, ...]:
     """What a loop needs of the sequence, the arms, the record and the values."""
-    sequence, problem = _sequence(explorer.confidence), explorer.problem
+    sequence, problem, record = _sequence(explorer.confidence), explorer.problem, explorer.record
     assert sequence is not None
-    return *sequence, np.array([problem.low, problem.high, problem.scales]), *_moving(explorer, source)
+    assert isinstance(record, Moments)
+    if isinstance(explorer.confidence, Mixture):
+        sequence = sequence._replace(units=explorer.confidence.table(record))
+    span = np.array([problem.low, problem.high, problem.scales, record.rounding])
+    return *sequence, span, *_moving(explorer, source)
 
 
 def _moving(explorer: Explorer, source: Source) -> tuple[Any, ...]:
@@ -341,14 +346,14 @@ def _by_rival(explorer: Explorer, source: Source) -> Stretch:
 
 def _by_exchange(explorer: Explorer, source: Source) -> Stretch:
     """Stops when every single exchange of the decision is certain."""
-    problem, policy, confidence = explorer.problem, explorer.policy, explorer.confidence
+    policy, confidence, record = explorer.policy, explorer.confidence, explorer.record
     assert isinstance(policy, Joint)
     assert isinstance(confidence, Mixture)
     kernel = policy.kernel
+    kinds, _, _, low, high, shift, scale, rho = policy.weigh(explorer.view)
     given: tuple[Any, ...] = (
-        kernel.kind, kernel.ints, kernel.floats, policy.sign,
-        confidence.kinds, confidence.shift, confidence.scale, confidence.paired, confidence.kernel().units, confidence.rho,
-        policy.threshold(explorer.delta), problem.low, problem.high,
+        kernel.kind, kernel.ints, kernel.floats, policy.sign, policy.reference(explorer.view),
+        kinds, shift, scale, confidence.paired, confidence.table(record), rho, policy.threshold(explorer.delta), low, high,
         *_moving(explorer, source), policy.decision(explorer.view), policy.pairs, _budget(explorer),
     )  # fmt: skip
     run = kernels("joint").run

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from ..arms import Floats, Ints
-from ..estimators import Record
+from ..estimators import Moments, Record
 from ..problems.base import Problem
 
 
@@ -17,7 +17,7 @@ class Sequence(NamedTuple):
 
     kind: int
     numbers: Floats  # first, power, second, third of first + power ln(t) - second - third; then level, rho, norm
-    units: Floats  # how arms are weighed, a column each: kind, shift, scale, from pairs or not
+    units: Floats  # how arms are weighed, see ``Mixture.table``
 
 
 def sequence(
@@ -53,11 +53,22 @@ class Confidence(ABC):
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         """Lower and upper bounds of every arm's parameter, within its range."""
-        problem, estimates = self.problem, record.estimates
         radius = self.radius(np.maximum(record.counts, 1))
-        lower = np.minimum(np.maximum(estimates - radius, problem.low), problem.high)
-        upper = np.minimum(np.maximum(estimates + radius, problem.low), problem.high)
+        return self.placed(-radius, radius, record.estimates, 1.0, record)
+
+    def placed(self, below: Floats, above: Floats, origin: Floats, scale: Floats | float, record: Record) -> tuple[Floats, Floats]:
+        """Bounds in the user's units, from those counted from an origin; put outwards by what rounding may take."""
+        slack: Floats | float = record.rounding if isinstance(record, Moments) else 0.0
+        low, high = self.problem.low, self.problem.high
+        lower = np.minimum(np.maximum(origin + scale * below - slack, low), high)
+        upper = np.minimum(np.maximum(origin + scale * above + slack, low), high)
         return lower, upper
+
+    def positions(self, record: Record) -> Floats:
+        """Where between low and high the means of bounded arms are, from 0 to 1."""
+        assert isinstance(record, Moments)
+        positions: Floats = np.clip(((record.origins - self.problem.low) + record.offsets) / self.problem.scales, 0.0, 1.0)
+        return positions
 
     def kernel(self) -> Sequence | None:
         """The sequence for compiled loops, or None if only the Python loop can run it.

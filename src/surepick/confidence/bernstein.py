@@ -67,7 +67,7 @@ class EmpiricalBernstein(Confidence):
         v = 0.25 + record.surprises / problem.scales**2
         kernels("intervals").bernstein_reaches(v, self.rho, self.norm, self.level, self._seen, self._reach)
         half = problem.scales * self._reach / n
-        return np.clip(record.means - half, problem.low, problem.high), np.clip(record.means + half, problem.low, problem.high)
+        return self.placed(record.offsets - half, record.offsets + half, record.origins, 1.0, record)
 
     def radius(self, counts: Ints) -> Floats:
         """About the half-width of the arms that vary most; it orders arms by their counts."""

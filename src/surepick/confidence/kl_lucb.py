@@ -35,10 +35,9 @@ class KLLUCBInterval(Confidence):
         return math.log(K1) + math.log(self.problem.m) + ALPHA * math.log(t) - math.log(self.delta)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
-        counts, estimates = np.maximum(record.counts, 1), record.estimates
-        low, scale = self.problem.low, self.problem.scales
-        lower, upper = kernels("intervals").kl_bounds((estimates - low) / scale, self.level(int(counts.sum())) / counts)
-        return low + scale * lower, low + scale * upper
+        counts = np.maximum(record.counts, 1)
+        ends = kernels("intervals").kl_bounds(self.positions(record), self.level(int(counts.sum())) / counts)
+        return self.placed(*ends, self.problem.low, self.problem.scales, record)
 
     def radius(self, counts: Ints) -> Floats:
         """Pinsker's bound on the half-width; it orders arms by their counts as the paper's rule does."""

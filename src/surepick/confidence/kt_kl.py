@@ -40,12 +40,9 @@ class KTMixture(Confidence):
         self._ends = np.zeros(m), np.ones(m)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
-        low, scale, high = self.problem.low, self.problem.scales, self.problem.high
         n = np.maximum(record.counts, 1).astype(np.float64)
-        p = np.clip((record.estimates - low) / scale, 0.0, 1.0)
-        lower, upper = self._ends
-        kernels("intervals").kt_bounds(n, p, self.level, *self._seen, lower, upper)
-        return np.clip(low + scale * lower, low, high), np.clip(low + scale * upper, low, high)
+        kernels("intervals").kt_bounds(n, self.positions(record), self.level, *self._seen, *self._ends)
+        return self.placed(*self._ends, self.problem.low, self.problem.scales, record)
 
     def radius(self, counts: Ints) -> Floats:
         """The half-width at mean 1/2 by Pinsker's bound; it orders arms by their counts."""

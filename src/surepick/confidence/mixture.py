@@ -75,17 +75,22 @@ class Mixture(Confidence):
         """n and p: how many observations, and their mean in units of the arm."""
         assert isinstance(record, Moments)
         n = np.where(self.paired, record.pairs, record.counts).astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            mean = np.where(self.paired, record.differences / np.maximum(n, 1.0) / 2.0, record.means)
-        p = (mean - self.shift) / self.scale
+        mean = np.where(
+            self.paired, record.differences / np.maximum(n, 1.0) / 2.0, (record.origins - self.places(record)) + record.offsets
+        )
+        p = mean / self.scale
         return n, np.where(self.kinds == NORMAL, p, np.clip(p, 0.0, 1.0))
+
+    def places(self, record: Record) -> Floats:
+        """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record."""
+        assert isinstance(record, Moments)
+        return np.where((self.kinds == NORMAL) & ~np.isnan(record.origins), record.origins, self.shift)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         n, p = self.units(record)
         lower, upper = self._ends
         kernels("evidence").intervals(self.kinds, np.maximum(n, 1.0), p, self.rho, self.level, *self._seen, lower, upper)
-        low, high = self.problem.low, self.problem.high
-        return np.clip(self.shift + self.scale * lower, low, high), np.clip(self.shift + self.scale * upper, low, high)
+        return self.placed(lower, upper, self.places(record), self.scale, record)
 
     def radius(self, counts: Ints) -> Floats:
         """The half-width of the normal mixture, which holds for all kinds of arms and orders them by their counts."""
@@ -94,8 +99,11 @@ class Mixture(Confidence):
         return np.where(self.kinds == NORMAL, self.scale, self.scale / 2.0) * half
 
     def kernel(self) -> Sequence:
-        units = np.array([self.kinds, self.shift, self.scale, self.paired], dtype=np.float64)
-        return sequence(MIXTURE, level=self.level, rho=self.rho, units=units)
+        return sequence(MIXTURE, level=self.level, rho=self.rho)  # units are those of a record, see ``table``
+
+    def table(self, record: Record) -> Floats:
+        """How arms are weighed, for compiled loops: a column each with kind, where u = 0 is, scale, from pairs or not."""
+        return np.array([self.kinds, self.places(record), self.scale, self.paired], dtype=np.float64)
 
 
 def width(level: float) -> float:

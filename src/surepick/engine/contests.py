@@ -239,7 +239,7 @@ def begin(group, values, heaps, notes, lists, state, logs, size, k, starts, kind
     size[0] = 0.0
     for i in range(m):
         low, up = ends(i, logs[0], kind, numbers, units, span, counts, table)
-        values[CLIPPED, i] = within(table[ESTIMATE, i], low, up)
+        values[CLIPPED, i] = within(table[i, ESTIMATE], low, up)
         size[0] = max(size[0], reach(i, last, kind, numbers, units, span, counts, table))
     for g in range(len(starts) - 1):
         start, edge, end = starts[g], starts[g] + k, starts[g + 1]
@@ -335,7 +335,7 @@ def rounds_of(
         g = group[arm]
         start, edge, end = starts[g], starts[g] + k, starts[g + 1]
         low, up = ends(arm, log_until(0, t, numbers, lists, logs), kind, numbers, units, span, counts, table)
-        values[CLIPPED, arm] = within(table[ESTIMATE, arm], low, up)
+        values[CLIPPED, arm] = within(table[arm, ESTIMATE], low, up)
         if heaps[2 * DECISION + 1, arm] < edge:
             moved(heaps, DECISION, start, k, arm, values, CLIPPED, 1.0)
         else:

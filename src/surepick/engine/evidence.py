@@ -25,7 +25,7 @@ ABOVE, BELOW, BOTH = 1, -1, 0
 LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where priors degenerate
 HEDGE = 0.01  # the part of one-sided mixtures that is two-sided, so that evidence against far parameters is never very negative
 GOLDEN = 0.6180339887498949
-GRID = 8
+STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
 NEAR = 1e-9  # how near to its least ``rough`` is worked out
 
 
@@ -58,11 +58,26 @@ def fraction(a, b, x):
 
 
 @njit(cache=True)
+def log_rise(b, a):
+    """ln Gamma(a + b) - ln Gamma(b), to the last digits also where a is tiny; by Stirling's series."""
+    total = 0.0
+    while b < 25.0:
+        total -= math.log1p(a / b)
+        b += 1.0
+    c = a + b
+    series = -a / (12.0 * b * c) + a * (3.0 * b * b + 3.0 * a * b + a * a) / (360.0 * b * b * b * c * c * c)
+    return total + (b - 0.5) * math.log1p(a / b) + a * (math.log(c) - 1.0) + series
+
+
+@njit(cache=True)
 def log_tail(a, b, x):
     """ln P(Beta(a, b) > x)."""
-    front = a * math.log(x) + b * math.log1p(-x) - log_beta(a, b)
     if x < (a + 1.0) / (a + b + 2.0):
-        return math.log1p(-min(math.exp(front) * fraction(a, b, x) / a, 1.0 - 1e-16))
+        # One minus what lies below, which is nearly all if a is tiny: so its logarithm must be right to the last digit.
+        first = math.lgamma(1.0 + a) if a > 1e-6 else a * (0.8224670334241132 * a - 0.5772156649015329)
+        below = a * math.log(x) + b * math.log1p(-x) - first + log_rise(b, a) + math.log(fraction(a, b, x))
+        return math.log(-math.expm1(min(below, -1e-17)))
+    front = a * math.log(x) + b * math.log1p(-x) - log_beta(a, b)
     return front + math.log(fraction(b, a, 1.0 - x) / b)
 
 
@@ -351,13 +366,45 @@ def rough_least(level, h, j, slope_h, slope_j, known):
     return found * (1.0 - SLIGHT) - ROUNDING * both - error, level
 
 
+@lean
+def floor_of(i, kinds, n, p, rho):
+    """Evidence of an arm is nowhere below this: two-sided evidence is least about where the arm is seen, and a part of all.
+
+    Not so for less than one whole success or failure: then there is none against parameters that are far nearer to the end.
+    """
+    yes, no = n[i] * p[i], n[i] * (1.0 - p[i])
+    if kinds[i] != NORMAL and (0.0 < yes < 1.0 or 0.0 < no < 1.0):
+        return -np.inf
+    at = p[i] * (1.0 - p[i]) if kinds[i] == SPREAD else p[i]
+    return min(evidence(kinds[i], n[i], p[i], at, rho, BOTH), 0.0) + math.log(HEDGE) - 1.0
+
+
+@lean
+def lay_steps(grid, count, a, b):
+    """Levels from a to b, ever denser towards either: at tenths, hundredths, thousandths of the way. Not a itself."""
+    for down in range(2):
+        step = 10.0 ** (-DECADES) if down == 0 else 0.1
+        for _ in range(DECADES):
+            grid[count] = a + (b - a) * step if down == 0 else b - (b - a) * step
+            step *= 10.0 if down == 0 else 0.1
+            count += 1
+        if down == 0:
+            for s in range(1, STEPS):
+                grid[count] = a + (b - a) * (s / STEPS)
+                count += 1
+    grid[count] = b
+    return count + 1
+
+
 @njit(cache=True)
 def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more=0.0, enough=-np.inf):
     """The evidence for slope_h theta_h + more >= slope_j theta_j: the least over all parameters for which it is false.
 
-    Evidence that theta_h is above u falls with u and evidence that theta_j is below u rises with it, so the least is on the
-    boundary, a search over one level g: on a grid that has both levels seen, then by golden section around the grid's best, to
-    the end, because an arm that is known very well makes a very narrow valley. Once below ``enough`` the search may end.
+    Evidence that theta_h is above u falls with u, up to some u beyond what is seen, and evidence that theta_j is below u rises
+    with it, so the least is on the boundary, a search over one level g: on a grid, then by golden section around every least of
+    the grid, to the end. An arm that is known very well makes a very narrow valley, and priors degenerate at the ends of [0, 1],
+    so the grid gets denser towards what is seen of either arm and towards the ends. Beyond what is seen of an arm the search
+    goes on only if something below the best so far can be there. Once below ``enough`` it may end.
     """
     start = max(slope_h * low[h] + more, slope_j * low[j])
     end = min(slope_h * high[h] + more, slope_j * high[j])
@@ -366,46 +413,65 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
     at_h, at_j = seen(h, slope_h, kinds, p, shift, scale) + more, seen(j, slope_j, kinds, p, shift, scale)
     if at_h <= at_j:
         return 0.0
-    # Beyond what is seen of either arm one term grows fast and the other falls little below 0.
-    spread = at_h - at_j
-    grid = np.empty(GRID + 5)
-    for s in range(GRID + 5):  # two steps on either side of the levels seen, GRID between them
-        if s < 2:
-            g = at_j - 0.5 * spread * (2 - s)
-        elif s < GRID + 3:
-            g = at_j + spread * ((s - 2) / GRID)
-        else:
-            g = at_h + 0.5 * spread * (s - GRID - 2)
-        grid[s] = min(max(g, start), end)
-    best, where = np.inf, 0
-    a, b, x1, x2, f1, f2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for step in range(GRID + 5 + 80):
-        golden = step - GRID - 5
-        if golden == 0:
-            a, b = grid[max(where - 1, 0)], grid[min(where + 1, GRID + 4)]
-            x1, x2 = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
-        first = golden == 0 or (golden > 1 and f1 < f2)
-        if golden > 1:
+    # about where the least is, looked at first because most searches may end there
+    middle = (n[h] * at_h + n[j] * at_j) / (n[h] + n[j])
+    best = sure_at(min(max(middle, start), end), h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
+    if not best >= enough:
+        return best
+    far = 1e3 * ((at_h - at_j) + slope_h * scale[h] + slope_j * scale[j])  # where the range of normal arms ends for the search
+    grid, found = np.empty(3 * (2 * DECADES + STEPS) + 2), np.empty(3 * (2 * DECADES + STEPS) + 2)
+    for part in range(3):  # between what is seen of the arms, then above and below
+        a, b = (at_j, at_h) if part == 0 else (at_h, min(end, at_h + far)) if part == 1 else (max(start, at_j - far), at_j)
+        a, b = min(max(a, start), end), min(max(b, start), end)
+        if part > 0:
+            i, other, side = (j, h, BELOW) if part == 1 else (h, j, ABOVE)
+            theta = a / slope_j if part == 1 else (b - more) / slope_h
+            known = evidence(kinds[i], n[i], p[i], (theta - shift[i]) / scale[i], rho, side)
+            if known + floor_of(other, kinds, n, p, rho) >= best:
+                continue
+        grid[0] = a
+        count = lay_steps(grid, 1, a, b)
+        for k in range(count):
+            found[k] = sure_at(grid[k], h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
+            if not found[k] >= best:  # also if it is not a number
+                best = found[k]
+                if not best >= enough:
+                    return best
+        for k in range(count):
+            left, right = max(k - 1, 0), min(k + 1, count - 1)
+            if found[k] <= found[left] and found[k] <= found[right] and grid[left] < grid[right]:
+                best = min(
+                    best,
+                    valley(grid[left], grid[right], h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, enough),
+                )
+                if not best >= enough:
+                    return best
+    return best
+
+
+@njit(cache=True)
+def valley(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, enough):
+    """The least between two levels, by golden section."""
+    x1, x2, f1, f2, best = a, b, 0.0, 0.0, np.inf
+    for step in range(82):  # the first two steps are the first two levels
+        first = step == 0 or (step > 1 and f1 < f2)
+        if step > 1:
             if b - a <= 1e-14 * max(abs(a), abs(b)):
                 break
             if first:
                 b, x2, f2 = x2, x1, f1
-                x1 = b - GOLDEN * (b - a)
             else:
                 a, x1, f1 = x1, x2, f2
-                x2 = a + GOLDEN * (b - a)
-        g = grid[step] if golden < 0 else (x1 if first else x2)
+        g = b - GOLDEN * (b - a) if first else a + GOLDEN * (b - a)
         f = sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
-        if not f >= best:  # also if it is not a number
+        if first:
+            x1, f1 = g, f
+        else:
+            x2, f2 = g, f
+        if not f >= best:
             best = f
-            if golden < 0:
-                where = step
             if not best >= enough:
                 break
-        if golden >= 0 and first:
-            f1 = f
-        elif golden >= 0:
-            f2 = f
     return best
 
 

@@ -25,7 +25,7 @@ from .exchanges import FREE, SLACK, behind, exchanges, halved, richer
 from .kinds import PAUSED, UNSURE
 from .matroids import ahead
 from .minima import LOOSE, ORDER, SCORE, SECOND, enter, play, play_one, size_of
-from .record import ESTIMATE
+from .record import ESTIMATE, ORIGIN, offset_of
 from .rivals import best
 from .sequences import unit_of
 
@@ -262,10 +262,11 @@ def blocking(
 
 
 @lean
-def see(i, sign, counts, table, units, rho, bottom, top, n, p, weights, known):
+def see(i, sign, reference, counts, table, variance, units, rho, bottom, top, n, p, weights, known):
     """What is known of an arm by now."""
     n[i], p[i] = unit_of(i, counts, table, units)
-    weights[i] = sign * min(max(table[ESTIMATE, i], bottom[i]), top[i])
+    theta = table[i, ESTIMATE] if variance else (table[i, ORIGIN] - reference) + offset_of(i, counts, table)
+    weights[i] = sign * min(max(theta, bottom[i]), top[i])
     known[i, N], known[i, P] = n[i], p[i]
     known[i, FACTOR], known[i, HALF] = n[i] * n[i] / (n[i] + rho), 0.5 * math.log1p(n[i] / rho)
     known[i, SEEN] = known[i, SHIFT] + known[i, SCALE] * (p[i] * (1.0 - p[i]) if known[i, KIND] == SPREAD else p[i])
@@ -273,12 +274,13 @@ def see(i, sign, counts, table, units, rho, bottom, top, n, p, weights, known):
 
 @njit(cache=True)
 def run(
-    kind, ints, floats, sign, kinds, shift, scale, paired, units, rho, threshold, bottom, top,
+    kind, ints, floats, sign, reference, kinds, shift, scale, paired, units, rho, threshold, bottom, top,
     counts, table, variance, buffer, stock, laws, decision, most, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm).
 
-    ``decision`` is a nearby one, and kept up to date; there are at most ``most`` exchanges.
+    ``decision`` is a nearby one, and kept up to date; there are at most ``most`` exchanges. Parameters and their ranges are
+    counted from ``reference``.
     """
     m = len(counts)
     n, p, weights, known = np.empty(m), np.empty(m), np.empty(m), np.empty((m, 10))
@@ -288,7 +290,7 @@ def run(
         halves += paired[i] and counts[i] % 2 == 1
         known[i, KIND], known[i, LOW], known[i, HIGH] = kinds[i], bottom[i], top[i]
         known[i, SHIFT], known[i, SCALE] = shift[i], scale[i]
-        see(i, sign, counts, table, units, rho, bottom, top, n, p, weights, known)
+        see(i, sign, reference, counts, table, variance, units, rho, bottom, top, n, p, weights, known)
         alike = alike and kinds[i] == kinds[0] and scale[i] == scale[0] and shift[i] == shift[0]
         alike = alike and kinds[i] != SPREAD and bottom[i] == bottom[0] and top[i] == top[0]
     spots = m * m if kind == ALLOCATION else most
@@ -372,5 +374,5 @@ def run(
         if paired[arm]:
             fresh = counts[arm] % 2 == 0  # half a pair is no evidence yet
             halves += -1 if fresh else 1
-        see(arm, sign, counts, table, units, rho, bottom, top, n, p, weights, known)
+        see(arm, sign, reference, counts, table, variance, units, rho, bottom, top, n, p, weights, known)
     return PAUSED, -1

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import math
 
-from .compile import lean
+from .compile import lean, tight
 
-MEAN, SQUARES, ESTIMATE, SURPRISES, DIFFERENCES, WAITING = 0, 1, 2, 3, 4, 5  # rows of ``Moments.table``
+SUM, CARRY, ORIGIN, ESTIMATE, SQUARES, SURPRISES, DIFFERENCES, WAITING = 0, 1, 2, 3, 4, 5, 6, 7  # columns of ``Moments.table``
+
+
+@tight
+def offset_of(i, counts, table):
+    """The mean of an arm, counted from its origin."""
+    return (table[i, SUM] + table[i, CARRY]) / counts[i]
 
 
 @lean
 def observe(counts, table, variance, arm, x):
     """As ``Moments.update`` does for one value, to the last bit."""
-    counts[arm] += 1
-    n = counts[arm]
-    step = x - table[MEAN, arm]
-    table[MEAN, arm] += step / n
-    table[SQUARES, arm] += step * (x - table[MEAN, arm])
-    if n > 1:
-        table[SURPRISES, arm] += step * step
-    if n % 2 == 1:
-        table[WAITING, arm] = x
+    old = counts[arm]
+    mean = offset_of(arm, counts, table) if old > 0 else 0.0
+    counts[arm] = old + 1
+    if math.isnan(table[arm, ORIGIN]):
+        table[arm, ORIGIN] = x
+    x -= table[arm, ORIGIN]
+    total = table[arm, SUM]
+    whole = total + x
+    table[arm, CARRY] += (total - whole) + x if abs(total) >= abs(x) else (x - whole) + total
+    table[arm, SUM] = whole
+    new = offset_of(arm, counts, table)
+    step = x - mean
+    table[arm, SQUARES] += step * (x - new)
+    if old > 0:
+        table[arm, SURPRISES] += step * step
+    if old % 2 == 0:
+        table[arm, WAITING] = x
     else:
-        gap = table[WAITING, arm] - x
-        table[DIFFERENCES, arm] += gap * gap
-        table[WAITING, arm] = math.nan
+        gap = table[arm, WAITING] - x
+        table[arm, DIFFERENCES] += gap * gap
+        table[arm, WAITING] = math.nan
     if not variance:
-        table[ESTIMATE, arm] = table[MEAN, arm]
-    elif n > 1:
-        table[ESTIMATE, arm] = table[SQUARES, arm] / (n - 1)
+        table[arm, ESTIMATE] = table[arm, ORIGIN] + new
+    elif old > 0:
+        table[arm, ESTIMATE] = table[arm, SQUARES] / old

@@ -95,7 +95,7 @@ def run(
         for i in range(m):
             if drift or arm < 0 or i == arm:
                 lower[i], upper[i] = ends(i, c, kind, numbers, units, span, counts, table)
-            corner[i] = sign * min(max(table[ESTIMATE, i], lower[i]), upper[i])
+            corner[i] = sign * min(max(table[i, ESTIMATE], lower[i]), upper[i])
         if not best_again(problem, ints, corner, arm < 0, by_estimate, parent, decision):
             return UNSURE, -1
         for i in range(m):

@@ -104,6 +104,7 @@ class Policy(ABC):
     pace: ClassVar[int] = 1  #: samples of one round
     box_share: ClassVar[float] = 1.0  #: the part of delta that the box gets; the rest is for a test of the policy's own
     remembers: ClassVar[bool] = False  #: ``told`` is to be called
+    independent: ClassVar[bool] = False  #: its proof needs arms that are independent of each other, not only their values
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -112,6 +113,9 @@ class Policy(ABC):
     def needs(cls, problem: Problem) -> str | None:
         """What this problem lacks for the policy to work, in words; None if nothing."""
         return None
+
+    def seed(self, seed: int, run: int) -> None:  # noqa: B027 - most policies draw no numbers
+        """Fix what the policy draws by itself, for an exploration with this seed."""
 
     def told(self, view: View) -> None:  # noqa: B027 - most policies keep nothing
         """Observations came in; a policy that ``remembers`` keeps here, and only here, what it needs of the past."""

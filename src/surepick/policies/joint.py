@@ -11,6 +11,7 @@ from ..arms import Bools, Floats, Ints
 from ..confidence import Confidence, Mixture
 from ..confidence.mixture import NORMAL, weighable
 from ..engine import kernels
+from ..estimators import Moments
 from ..problems.base import Kernel, LinearProblem, Problem, kernel_of
 from .base import Policy, View, spread
 
@@ -47,6 +48,7 @@ class Joint(Policy):
     own = "auto"
     rule = "exchanges"
     box_share = 0.1
+    independent = True
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -115,7 +117,7 @@ class Joint(Policy):
         if not state.whole:
             return gap
         exchanges = self._state(view).exchanges
-        gains = kernels("exchanges").leads(which, *exchanges, *self._weigh(view), self.threshold(view.delta))
+        gains = kernels("exchanges").leads(which, *exchanges, *self.weigh(view), self.threshold(view.delta))
         return min(gap, view.share(decision, self._sum(exchanges[0][which], exchanges[1][which], gains)))
 
     def near(self, view: View) -> bool:
@@ -136,7 +138,7 @@ class Joint(Policy):
 
     def _quick(self, view: View) -> Floats:
         """About what every exchange could gain, as if all arms were normal; it guides the sampling when epsilon is positive."""
-        kinds, n, p, _, _, shift, scale, rho = self._weigh(view)
+        kinds, n, p, _, _, shift, scale, rho = self.weigh(view)
         high, low, slope_high, slope_low = self._state(view).exchanges
         shrunk = (n * p + 1.0) / (n + 2.0)
         variance = np.where(kinds == NORMAL, 1.0, shrunk * (1.0 - shrunk)) * scale**2 * (n + rho) / n**2
@@ -148,7 +150,7 @@ class Joint(Policy):
 
     def _unsure(self, view: View) -> Bools:
         exchanges = self._state(view).exchanges
-        found: Bools = kernels("exchanges").unsure(len(exchanges[0]), *exchanges, *self._weigh(view), self.threshold(view.delta))
+        found: Bools = kernels("exchanges").unsure(len(exchanges[0]), *exchanges, *self.weigh(view), self.threshold(view.delta))
         return found
 
     def attained(self, view: View) -> float:
@@ -160,7 +162,7 @@ class Joint(Policy):
             return 1.0
         high, low, slopes_high, slopes_low = state.exchanges
         sure = kernels("evidence").sure
-        weigh = self._weigh(view)
+        weigh = self.weigh(view)
         least = min(
             (sure(int(h), int(j), a, b, *weigh) for h, j, a, b in zip(high, low, slopes_high, slopes_low, strict=True)),
             default=math.inf,
@@ -171,7 +173,7 @@ class Joint(Policy):
         state, confidence, room = self._state(view), self._mixture(view), kernels("exchanges")
         if len(state.exchanges[0]) == 0:  # there is but one decision
             return self._even(confidence, planned, n)
-        kinds, _, p, *rest = self._weigh(view)
+        kinds, _, p, *rest = self.weigh(view)
         counts, scores, stale = planned.copy(), state.scores.copy(), np.zeros(self.problem.m, dtype=np.bool_)
         chosen: list[int] = []
         e = state.weakest
@@ -220,11 +222,19 @@ class Joint(Policy):
         assert isinstance(view.confidence, Mixture)
         return view.confidence
 
-    def _weigh(self, view: View) -> tuple[Any, ...]:
-        confidence = self._mixture(view)
+    def reference(self, view: View) -> float:
+        """What all parameters are counted from: exchanges of matroids weigh differences only, and far from 0 these are exact
+        in numbers that are counted from nearby. Variances are counted from 0."""
+        record = view.record
+        assert isinstance(record, Moments)
+        return 0.0 if record.variance else float(record.origins[0])
+
+    def weigh(self, view: View) -> tuple[Any, ...]:
+        """kinds, n, p, low, high, shift, scale and rho, as the kernels of :mod:`surepick.engine.evidence` take them."""
+        confidence, problem, reference = self._mixture(view), self.problem, self.reference(view)
         n, p = confidence.units(view.record)
-        problem = self.problem
-        return confidence.kinds, n, p, problem.low, problem.high, confidence.shift, confidence.scale, confidence.rho
+        shift = confidence.places(view.record) - reference
+        return confidence.kinds, n, p, problem.low - reference, problem.high - reference, shift, confidence.scale, confidence.rho
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint")
@@ -234,8 +244,9 @@ class Joint(Policy):
 
     def _look(self, view: View) -> _State:
         problem, kernel, room = self.problem, self.kernel, kernels("exchanges")
-        decision = problem._solve(np.clip(view.estimates, problem.low, problem.high))
-        weigh, threshold = self._weigh(view), self.threshold(view.delta)
+        weigh, threshold = self.weigh(view), self.threshold(view.delta)
+        assert isinstance(view.record, Moments)
+        decision = problem._solve(np.clip(view.record.about(self.reference(view)), weigh[3], weigh[4]))
         last = self._last
         if last is not None and last.threshold == threshold and (last.decision == decision).all():
             exchanges, scores = last.exchanges, last.scores.copy()

@@ -42,6 +42,7 @@ class JointLinear(Policy):
     own = "auto"
     rule = "joint"
     box_share = 0.1
+    independent = True
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:

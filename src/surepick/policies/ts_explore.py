@@ -3,55 +3,103 @@
 from __future__ import annotations
 
 import math
+import secrets
+from typing import Any
 
 import numpy as np
 
-from ..arms import Bools
+from ..arms import Bools, Floats
+from ..confidence.mixture import width
+from ..estimators import Mean
 from ..problems.base import Problem
 from .base import Policy, View
+from .joint_linear import union
 
 Q = 0.1  # the paper's q: one sampled vector is too optimistic for a wrong decision with at least this probability
+SPLIT = 0.5  # the part of the test's delta that is for means far from the truth; the rest is for unlucky draws
 
 
 class TSExplore(Policy):
-    """Thompson Sampling for combinatorial pure exploration (Wang and Zhu 2022, Algorithm 1).
+    """Thompson Sampling for combinatorial pure exploration (Wang and Zhu 2022, Algorithm 1), with constants that are proved.
 
-    Every round draws M = ln(12 m^2 t^2 / delta) / q parameter vectors, normal around the means with variance C R_i^2 / T_i,
-    C = ln(12 m^2 t^2 / delta) / phi(q)^2, phi(q) the normal quantile with tail q. If the best decision is the same for all of
-    them, it is returned. Else the drawn vector under which its best decision leads phi(means) most names the rival, and the
-    least sampled arm in which the two differ is sampled. R_i is half an arm's scale.
+    Every round draws M parameter vectors, normal around the means. If the best decision is the same for all of them, it is
+    returned. Else the drawn vector under which its best decision leads phi(means) most names the rival, and the least sampled
+    arm in which the two differ is sampled.
 
-    The drawn vectors depend on t alone, so asking twice gives the same answer. Its own test replaces the confidence box for
-    stopping; the box is still what the certificate reports.
+    Why it may stop: let y* be the best decision, y^ = phi(means) another one, and c = y* - y^ with support S. As for
+    ``joint-linear``, with probability 1 - delta_1, at all times, <c, theta - means> <= sqrt(2 B Q), Q = sum over S of
+    R_i^2 (N_i + rho) / N_i^2 and B = ln(1 / delta_1) + a + sum over S of (b + ln(1 + N_i / rho) / 2). Draws have variance
+    2 B R_i^2 (N_i + rho) / N_i^2 / z^2, with the largest such B and z the normal quantile with tail q. So <c, draw> is normal with
+    mean at least <c, theta> - sqrt(2 B Q) >= -sqrt(2 B Q) and standard deviation sqrt(2 B Q) / z at least: it is above 0, and y^
+    not the best of the draw, with probability q or more. All M draws agree with y^ with probability (1 - q)^M at most, and
+    M = ln(pi^2 t^2 / (6 delta_2)) / q makes the sum over all t at most delta_2.
+
+    The paper's variance C(t) R_i^2 / N_i, C(t) = ln(12 |decisions|^2 t^2 / delta) / z^2, is smaller; its union over decisions takes
+    the counts as if they were fixed. Draws are not clipped to the arms' range: the argument above needs them as they are.
+
+    The drawn vectors depend on t and on the policy's own entropy, so asking twice gives the same answer. Vectors for a smaller
+    delta are those for a larger one, spread further, and some more, so that certificates are nested in delta.
     """
 
     name = "ts-explore"
     own = "clucb"
     rule = "ts-explore"
+    box_share = 0.1
+    independent = True
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
-        return None if problem.linear else "0/1 decisions with a linear reward"
+        if type(problem.parameter) is not Mean:
+            return "the mean as its parameter"
+        if not problem.linear:
+            return "0/1 decisions with a linear reward"
+        return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
-    def contrary(self, view: View) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
-        """The decision of the most contrary draw, or None if all draws agree with phi(means)."""
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.a, self.b, _, self.whole = union(problem)
+        self.widest = min(problem.m, 2 * int(problem._solve(np.full(problem.m, 1.0 if _sign(problem) > 0 else -1.0)).sum()))
+        self.entropy: tuple[int, ...] = (secrets.randbits(64),)
+
+    def seed(self, seed: int, run: int) -> None:
+        self.entropy = (0x7553, seed, run)
+
+    def decision(self, view: View) -> np.ndarray[Any, Any]:
+        found = view.__dict__.get("ts_decision")
+        if found is None:
+            found = view.__dict__["ts_decision"] = self.problem._solve(view.estimates)
+        return found
+
+    def spread(self, view: View) -> Floats:
+        """Standard deviations of the draws."""
         from scipy.special import ndtri
 
-        m, t = self.problem.m, view.samples
-        log = math.log(12.0) + 2.0 * math.log(m) + 2.0 * math.log(t) - math.log(view.confidence.delta)
-        draws = math.ceil(log / Q)
-        spread = 0.5 * self.problem.scales * np.sqrt(log / float(ndtri(1.0 - Q)) ** 2 / view.counts)
-        noise = np.random.default_rng((0x7553, t)).standard_normal((draws, m))
+        share = (1.0 - self.box_share) * SPLIT
+        rho = width(-math.log(view.fixed * share))
+        regret = 0.5 * np.log1p(view.counts / rho)
+        if not self.whole:  # the arms in which two decisions differ, at most
+            regret = np.sort(self.b + regret)[-self.widest :]
+        level = (0.0 if self.whole else self.a) + float(regret.sum()) - math.log(view.delta * share)
+        half = self.problem.scales / 2.0  # R
+        found: Floats = half * np.sqrt(2.0 * level * (view.counts + rho)) / view.counts / float(ndtri(1.0 - Q))
+        return found
+
+    def contrary(self, view: View) -> np.ndarray[Any, Any] | None:
+        """The decision of the most contrary draw, or None if all draws agree with phi(means)."""
+        if "contrary" in view.__dict__:
+            return view.__dict__["contrary"]  # type: ignore[no-any-return]
+        t, decision = view.samples, self.decision(view)
+        part = view.delta * (1.0 - self.box_share) * (1.0 - SPLIT)
+        draws = math.ceil((2.0 * math.log(math.pi * t) - math.log(6.0 * part)) / Q)
+        noise = np.random.default_rng((*self.entropy, t)).standard_normal((draws, self.problem.m))
         best, lead = None, 0.0
-        low, high = self.problem.low, self.problem.high
-        for theta in view.estimates + spread * noise:
-            theta = np.clip(theta, low, high)
+        for theta in view.estimates + self.spread(view) * noise:
             other = self.problem._solve(theta)
-            differ = other != view.decision
-            if differ.any():
-                gap = self.problem._reward(theta, other.astype(float)) - self.problem._reward(theta, view.decision.astype(float))
+            if (other != decision).any():
+                gap = self.problem._reward(theta, other.astype(float)) - self.problem._reward(theta, decision.astype(float))
                 if best is None or gap > lead:
                     best, lead = other, gap
+        view.__dict__["contrary"] = best
         return best
 
     def certified(self, view: View) -> bool:
@@ -60,4 +108,8 @@ class TSExplore(Policy):
     def candidates(self, view: View) -> Bools:
         rival = self.contrary(view)
         assert rival is not None
-        return np.asarray(rival != view.decision)
+        return np.asarray(rival != self.decision(view))
+
+
+def _sign(problem: Problem) -> float:
+    return -1.0 if getattr(problem, "sense", "max") == "min" else 1.0

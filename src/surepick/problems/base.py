@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..arms import Arm, ArmIndex, Bools, Floats, numbers, short
 from ..errors import ParameterError, ProblemError
-from ..estimators import Estimator
+from ..estimators import Estimator, Moments, Record
 
 KEPT = ("_detour", "_moves")  # attributes of problems that are worked out when first needed
 
@@ -96,6 +96,11 @@ class Problem(ABC):
     def m(self) -> int:
         """The number of arms."""
         return len(self.arms)
+
+    def record(self) -> Record:
+        """An empty record of observations for this problem's arms."""
+        record = self.parameter.record(self.m)
+        return record.place(self.arms) if isinstance(record, Moments) else record
 
     @property
     def names(self) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arms import Bools, Floats, Ints
 
+DOUBT = 1e-9  # by which a row may seem to be beaten everywhere, in units of the rewards' differences
 NEAR = 1e-12  # relative to the size of the rewards: closer values are compared exactly, or kept as possible
 
 
@@ -83,22 +84,30 @@ def undecided_real(D: Floats, b: Floats, lower: Floats, upper: Floats) -> Bools:
         rows = rows[~((edge < -NEAR * size) | ((edge <= 0) & (w < rows)))]
     for y in rows.tolist():
         news = (D[y] != known) & ~out
-        if news.any() and _possible(D, b, lower, upper, y, size):
+        if news.any() and _possible(D, b, lower, upper, y):
             out |= news
     return out
 
 
-def _possible(D: Floats, b: Floats, lower: Floats, upper: Floats, y: int, size: float) -> bool:
+def _possible(D: Floats, b: Floats, lower: Floats, upper: Floats, y: int) -> bool:
     from scipy.optimize import linprog
 
+    # In units of the box, theta = lower + width u with 0 <= u <= 1, and each row by its own size: the solver's tolerances are
+    # absolute, and entries near 1e-9 would all be nothing to it. Maximise s subject to (D_z - D_y) theta + s <= b_y - b_z.
+    width = upper - lower
     others = np.delete(np.arange(len(D)), y)
-    # maximise s subject to (D_z - D_y) theta + s <= b_y - b_z
-    A = np.column_stack((D[others] - D[y], np.ones(len(others))))
+    difference = D[others] - D[y]
+    A, rest = difference * width, b[y] - b[others] - difference @ lower
+    sizes = np.maximum(np.abs(A).max(axis=1, initial=0.0), np.abs(rest))
+    A, rest = A[sizes > 0] / sizes[sizes > 0, None], rest[sizes > 0] / sizes[sizes > 0]
+    if not len(A):
+        return True
     found = linprog(
         np.append(np.zeros(len(lower)), -1.0),
-        A_ub=A,
-        b_ub=b[y] - b[others],
-        bounds=[*zip(lower, upper, strict=True), (None, None)],
+        A_ub=np.column_stack((A, np.ones(len(A)))),
+        b_ub=rest,
+        bounds=[*[(0.0, 1.0)] * len(lower), (None, 1.0)],
         method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    return bool(found.status != 0 or -found.fun >= -1e-9 * size)  # in doubt the row stays possible
+    return bool(found.status != 0 or -found.fun >= -DOUBT)  # in doubt the row stays possible

@@ -15,6 +15,9 @@ from ..estimators import Estimator, make_estimator
 from .base import Constraints, Problem, check_sense
 
 
+APART = 1e6  # how much larger than the range of another arm the reward of an arm may be
+
+
 class Program(Problem):
     """The whole decision y, 0 <= y_i <= levels_i and lower <= A y <= upper, with the largest theta . y, by HiGHS.
 
@@ -37,7 +40,9 @@ class Program(Problem):
     down at L, g_i(v) = U_i (v - y_i) or L_i (v - y_i), with two whole variables and a switch an arm; another decision moves
     bounds of that second model, and its matrix stays.
 
-    Ties are broken by the solver, the same way every time.
+    Ties are broken by the solver, the same way every time. It works with tolerances: what is smaller than some
+    1e-12 of the largest weight counts for nothing, for decisions and for gaps. So arms are refused if one can weigh more than
+    a million times the range of another.
 
     Examples
     --------
@@ -83,9 +88,22 @@ class Program(Problem):
         if top.dtype.kind not in "iu" or (top < 0).any() or top.shape not in ((), (self.m,)):
             raise ProblemError(f"levels must be whole numbers of at least 0, one an arm, not {levels!r}.")
         self.levels: Ints = np.broadcast_to(top.astype(np.int64), (self.m,)).copy()
+        self._check_ranges()
         self.linear = bool((self.levels <= 1).all())
         self._plain = _Model(self.A, _Bounds(self.lower, self.upper, self.levels.astype(np.float64)))
         self._solve(np.zeros(self.m))  # raises if there is no decision at all
+
+    def _check_ranges(self) -> None:
+        free = self.levels > 0
+        with np.errstate(over="ignore"):
+            largest = np.where(free, np.maximum(np.abs(self.low), np.abs(self.high)) * self.levels, 0.0)
+        narrow, wide = np.where(free, self.high - self.low, np.inf).argmin(), largest.argmax()
+        if np.isfinite(largest[wide]) and largest[wide] > APART * (self.high - self.low)[narrow]:
+            raise ProblemError(
+                f"Arm {self.arms[wide].name!r} reaches {largest[wide]:g}, more than {APART:g} times the range of arm "
+                f"{self.arms[narrow].name!r}, {(self.high - self.low)[narrow]:g}: the solver cannot see both. Express the values "
+                "in units, or count them from an origin, that bring the arms nearer to each other."
+            )
 
     def _solve(self, theta: Floats) -> Ints:
         return self._plain.maximise(self.sign * theta)
