@@ -288,13 +288,14 @@ def count(row: Row, first: int, runs: int) -> Count:
     for number in range(first, first + runs):
         full = number % row.full == 0
         explorer, rng = row.explorer(sp.Explorer if full else Trial), np.random.default_rng((seed, number))
+        explorer.policy.seed(seed, number)
         for arm, n in enumerate(instance.pilot):
             take(explorer, world, arm, n, rng)
         every, samples = JOINT if explorer.policy.name == "joint" and explorer.problem.linear else COMPILED
         if number % every == 1 and compiled_loop(explorer) is not None:
             looks = every_sample(explorer, world, seed, number, samples)
-        else:  # TS-Explore would ask itself twice
-            looks = look_by_look(explorer, world, rng, row.looks, asks=number % 4 > 1 and row.policy != "ts-explore")
+        else:
+            looks = look_by_look(explorer, world, rng, row.looks, asks=number % 4 > 1)
         certified, wrong, untrue = follow(explorer, judge, looks, full, int(rng.integers(row.looks)))
         found += Count(1, certified, wrong, full, full and untrue)
     return found

@@ -51,6 +51,7 @@ def errors(name: str, policy: str, problem: sp.Problem | None = None, copies: in
     runs, looks = effort(policy)
     for run in range(runs):
         explorer, rng = Trial(problem, DELTA, policy=policy), np.random.default_rng((2025, run))
+        explorer.policy.seed(2025, run)
         for step in (pilot, *LOOKS[:looks]):
             for arm, n in enumerate(np.broadcast_to(step, problem.m).tolist()):
                 explorer.tell(arm, np.repeat(world.sample(arm, n, rng), copies))
