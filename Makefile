@@ -3,13 +3,14 @@
 # make slow   the statistical runs of minutes
 # make bench  the benchmarks, figures as ratios within one run
 # make samples  how many samples certificates cost: 200 runs an instance, some ten minutes
+# make errors   wrong certificates in millions of runs on hard instances, written to docs/errors.md; some 45 minutes on 2 cores
 # make peers  surepick against other packages, which it installs into benchmarks/peers/.venv; some seven minutes
 # make lock   bring requirements*.txt up to date
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow bench samples peers lock clean
+.PHONY: demo test slow bench samples errors peers lock clean
 
 demo: .venv/run.stamp
 	$(BIN)/surepick demo
@@ -34,6 +35,10 @@ bench: .venv/test.stamp
 
 samples: .venv/test.stamp
 	$(BIN)/python benchmarks/samples.py --write docs/how-sure.md
+
+errors: .venv/test.stamp
+	$(FRESH)
+	$(BIN)/python benchmarks/errors.py --write docs/errors.md
 
 peers: .venv/test.stamp
 	$(BIN)/python benchmarks/peers/compare.py --write docs/peers.md

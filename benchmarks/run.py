@@ -6,7 +6,6 @@ A sort is np.sort of as many random floats as the problem has arms, timed in the
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import numpy as np
 import programs
 import sampling
 import undecided
+from marks import write
 from rich.progress import track
 
 PARTS = (engine, laboratory, allocation, undecided, asking, sampling, graphs, programs)
@@ -35,16 +35,7 @@ def main() -> int:
     table = "\n".join(lines) + f"\n\nOne run on one machine, Python {version}, NumPy {np.__version__}; `make bench` repeats it.\n"
     print(table)
     if options.write:
-        text = options.write.read_text(encoding="utf-8")
-        new, found = re.subn(
-            r"(<!-- benchmarks -->\n).*?(<!-- /benchmarks -->)",
-            lambda m: m[1] + "\n" + table + "\n" + m[2],
-            text,
-            flags=re.DOTALL,
-        )
-        if not found:
-            sys.exit(f"{options.write} has no benchmark marks")
-        options.write.write_text(new, encoding="utf-8")
+        write(options.write, {"benchmarks": table})
     return 0 if all(row.met for row in rows) else 1
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from marks import write
 from rich.progress import Progress
 
 import surepick as sp
@@ -192,13 +193,7 @@ def main() -> int:
     table += "".join(f"\n{note}" for note in notes) + "\n"
     print(table)
     if options.write:
-        text = options.write.read_text(encoding="utf-8")
-        new, found = re.subn(
-            r"(<!-- samples -->\n).*?(<!-- /samples -->)", lambda m: m[1] + "\n" + table + "\n" + m[2], text, flags=re.DOTALL
-        )
-        if not found:
-            sys.exit(f"{options.write} has no marks for the samples")
-        options.write.write_text(new, encoding="utf-8")
+        write(options.write, {"samples": table})
     return 0 if met else 1
 
 

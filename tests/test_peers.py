@@ -156,13 +156,6 @@ def test_what_was_not_reached_was_stopped() -> None:
     assert "100 ms (100 ×)" in text
 
 
-def test_tables_go_between_their_marks() -> None:
-    text = "before\n<!-- a -->\nold\n<!-- /a -->\nbetween\n<!-- b -->\n<!-- /b -->\nafter\n"
-    assert tables.put(text, "a", "new \\1\n") == text.replace("\nold\n", "\n\nnew \\1\n\n")
-    with pytest.raises(SystemExit, match="<!-- c -->"):
-        tables.put(text, "c", "new")
-
-
 def test_every_pin_is_a_name_and_a_version() -> None:
     found = dict(bench.blocks((FOLDER / "requirements.txt").read_text(encoding="utf-8")))
     for pins in found.values():

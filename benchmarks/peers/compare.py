@@ -24,9 +24,12 @@ from typing import NamedTuple
 from instances import ROOT, TASKS, Method, Rule, surveys
 from measure import LIMIT
 from rich.progress import Progress
-from tables import Measured, allocation, exploration, put
+from tables import Measured, allocation, exploration
 
 HERE = Path(__file__).parent
+sys.path.append(str(HERE.parent))
+from marks import write  # noqa: E402 - the folder above has it
+
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
 RULES = ("ours", "peer_alibi", "peer_best_arm", "peer_pymab", "peer_mabwiser")
@@ -182,10 +185,7 @@ def main() -> int:
     tables = {"arms": "\n".join(explored) + note, "strata": split + note}
     print("\n".join(tables.values()))
     if options.write:
-        text = options.write.read_text(encoding="utf-8")
-        for mark, table in tables.items():
-            text = put(text, mark, table)
-        options.write.write_text(text, encoding="utf-8")
+        write(options.write, tables)
     return 0
 
 

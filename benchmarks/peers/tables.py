@@ -126,12 +126,3 @@ def allocation(surveys: list[Survey], rows: list[tuple[Method, Measured]], limit
 def compared(seconds: float, ours: float) -> str:
     """A time, and how many times surepick's it is."""
     return duration(seconds) + ("" if seconds == ours else f" ({significant(seconds / ours)} ×)")
-
-
-def put(text: str, mark: str, table: str) -> str:
-    """The text with the table between its marks."""
-    before, opening, rest = text.partition(f"<!-- {mark} -->\n")
-    _, closing, after = rest.partition(f"<!-- /{mark} -->")
-    if not opening or not closing:
-        raise SystemExit(f"There are no marks <!-- {mark} --> to write between.")
-    return f"{before}{opening}\n{table}\n{closing}{after}"
