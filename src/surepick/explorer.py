@@ -34,7 +34,7 @@ def alone(method: Callable[Concatenate[Explorer, P], T]) -> Callable[Concatenate
     """One thread at a time in an explorer."""
 
     @functools.wraps(method)
-    def call(self: Explorer, *given: P.args, **named: P.kwargs) -> T:
+    def call(self: Explorer, /, *given: P.args, **named: P.kwargs) -> T:
         with self._lock:
             return method(self, *given, **named)
 
