@@ -37,6 +37,9 @@ class Explorer:
         Stop as soon as the decision is within epsilon of the best, in units of the reward.
     relative : bool
         Epsilon is a share of the best reward's size: 0.05 for within 5 %.
+    per_arm : bool
+        Epsilon is for every arm: each arm of the decision is within epsilon of the k-th best (of its group), and not the sum of
+        them within epsilon of the best sum. For best-arm, top-k and best-of-each; for one best arm the two are the same.
     budget : int, optional
         Stop after this many observations, certified or not.
     spend : bool
@@ -75,6 +78,7 @@ class Explorer:
         relative: bool = False,
         budget: int | None = None,
         spend: bool = False,
+        per_arm: bool = False,
     ) -> None:
         if not isinstance(problem, Problem):
             raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {problem!r}.")
@@ -86,6 +90,7 @@ class Explorer:
         if not isinstance(relative, (bool, np.bool_)):
             raise SettingError(f"relative must be True or False, not {relative!r}.")
         self.relative = bool(relative)
+        self.per_arm = _checked_per_arm(per_arm, problem, self.relative)
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0):
             raise SettingError(f"budget must be a whole number of observations, or None for no limit, not {budget!r}.")
         self.budget = None if budget is None else int(budget)
@@ -166,7 +171,9 @@ class Explorer:
     def view(self) -> View:
         """What the policy sees; only once every arm has an estimate."""
         if self._view is None:
-            self._view = View(self.problem, self.confidence, self.record, self.delta, self.epsilon, self.relative)
+            self._view = View(
+                self.problem, self.confidence, self.record, self.delta, self.epsilon, self.relative, per_arm=self.per_arm
+            )
         return self._view
 
     def box(self) -> tuple[Floats, Floats]:
@@ -255,6 +262,12 @@ class Explorer:
             return math.inf
         return self.policy.gap(self.view, decision)
 
+    def _gap_per_arm(self, decision: np.ndarray[Any, Any]) -> float | None:
+        """How far any arm of the decision is from the k-th best of its group; None where arms do not fall short one by one."""
+        if not self.problem.ranked:
+            return None
+        return self.policy.shortfall(self.view, decision) if self.started else math.inf
+
     def _certificate(self, certified: bool, exact: bool = False) -> Certificate:
         lower, upper = self.box()
         decision = self._decision()
@@ -266,6 +279,9 @@ class Explorer:
             epsilon=self.epsilon,
             relative=self.relative,
             gap=self._gap(decision) if undecided.any() else 0.0,
+            per_arm=self.per_arm,
+            gap_per_arm=self._gap_per_arm(decision) if undecided.any() else 0.0,
+            yardstick=self.problem.yardstick,
             lower=lower.copy(),
             upper=upper.copy(),
             estimate=self.record.estimates.copy(),
@@ -279,6 +295,19 @@ class Explorer:
             confidence=self.confidence.name,
             names=self.problem.names,
         )
+
+
+def _checked_per_arm(per_arm: Any, problem: Problem, relative: bool) -> bool:
+    if not isinstance(per_arm, (bool, np.bool_)):
+        raise SettingError(f"per_arm must be True or False, not {per_arm!r}.")
+    if per_arm and not problem.ranked:
+        raise SettingError(
+            f"per_arm=True needs best-arm, top-k or best-of-each, whose arms fall short one by one; for {problem.kind} leave it "
+            "out: epsilon is then for the decision as a whole."
+        )
+    if per_arm and relative:
+        raise SettingError("per_arm=True takes epsilon in units of the parameter; leave out relative=True, a share of the best sum.")
+    return bool(per_arm)
 
 
 def _number(value: Any, name: str, what: str, good: Any) -> float:

@@ -53,6 +53,7 @@ def explore(
     relative: bool = False,
     budget: int | None = None,
     spend: bool = False,
+    per_arm: bool = False,
     batch: int = 1,
     seed: int = 0,
     progress: Callable[[Progress], object] | None = None,
@@ -61,7 +62,7 @@ def explore(
 
     Parameters
     ----------
-    problem, delta, policy, confidence, epsilon, relative, budget, spend
+    problem, delta, policy, confidence, epsilon, relative, budget, spend, per_arm
         As for :class:`Explorer`.
     sampler : environment or callable
         An environment such as ``Bernoulli([...])``, or any function ``(arm, n, rng) -> n values``. ``rng`` belongs to the
@@ -85,8 +86,9 @@ def explore(
     (True, array([1, 1, 0, 0]))
     """
     explorer = Explorer(
-        problem, delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend
-    )
+        problem, delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend,
+        per_arm=per_arm,
+    )  # fmt: skip
     drive(explorer, sampler, batch=batch, seed=seed, progress=progress)
     return outcome_of(explorer)
 
@@ -274,7 +276,8 @@ def arrays_of(explorer: Explorer, source: Source) -> tuple[Any, ...]:
     """What a loop needs of the sequence, the arms, the record and the values."""
     sequence, problem = _sequence(explorer.confidence), explorer.problem
     assert sequence is not None
-    return *sequence, np.array([problem.low, problem.high, problem.scales]), *_moving(explorer, source)
+    signs = np.full(problem.m, getattr(problem, "sign", 1.0))
+    return *sequence, np.array([problem.low, problem.high, problem.scales, signs]), *_moving(explorer, source)
 
 
 def _moving(explorer: Explorer, source: Source) -> tuple[Any, ...]:
@@ -319,9 +322,6 @@ def _by_contest(explorer: Explorer, source: Source) -> Stretch:
     """As ``_by_rival``, where decision and rival are the best few of every group."""
     problem, kernel, room = explorer.problem, explorer.problem.kernel(), kernels("contests")
     assert kernel is not None
-    assert isinstance(problem, LinearProblem)
-    if problem.sign < 0:  # a class from elsewhere
-        return _by_rival(explorer, source)
     kept = room.kept(kernel.ints, explorer.counts, problem.scales)
     given = type(explorer.policy) is CLUCB, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer)
     return lambda rounds: room.run(*given, rounds)

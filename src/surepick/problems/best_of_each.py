@@ -15,7 +15,7 @@ from .base import Kernel, LinearProblem
 
 
 class BestOfEach(LinearProblem):
-    """The ``k`` best arms of every group.
+    """The ``k`` best arms of every group: those with the largest parameters, or with the smallest ones.
 
     Parameters
     ----------
@@ -24,13 +24,16 @@ class BestOfEach(LinearProblem):
         A label for every arm.
     k : int
         How many arms to pick in each group.
+    sense : {"max", "min"}
+        "min" for the smallest parameters: the least time, cost or error.
     parameter : {"mean", "variance"} or Estimator
 
     Notes
     -----
     A partition matroid, hence bi-monotone. Arm i *can be in* iff fewer than k others of its group have a lower bound
     above its upper bound; it *can be out* iff at least k others have an upper bound above its lower bound. Ties go to
-    the lower index. One selection a group answers both for all arms.
+    the lower index, in both senses. One selection a group answers both for all arms. The smallest parameters are found by the
+    mirror image of the box.
 
     Examples
     --------
@@ -39,6 +42,7 @@ class BestOfEach(LinearProblem):
     """
 
     kind = "best-of-each"
+    ranked = True
     exchangeable = True
 
     def __init__(
@@ -47,9 +51,10 @@ class BestOfEach(LinearProblem):
         groups: Sequence[Hashable],
         k: int = 1,
         *,
+        sense: str = "max",
         parameter: str | Estimator = "mean",
     ) -> None:
-        super().__init__(make_arms(arms), make_estimator(parameter))
+        super().__init__(make_arms(arms), make_estimator(parameter), sense)
         try:
             groups = list(groups)
             labels = {label: g for g, label in enumerate(dict.fromkeys(groups))}
@@ -75,11 +80,43 @@ class BestOfEach(LinearProblem):
         self._members = np.argsort(self.group, kind="stable").astype(np.int64)
         self._starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
+    @property
+    def yardstick(self) -> str:
+        ending = "th" if self.k % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(self.k % 10, "th")
+        return ("the best" if self.k == 1 else f"the {self.k}{ending} best") + (" of its group" if len(self._starts) > 2 else "")
+
     def contains(self, decision: Floats) -> bool:
         picked = np.bincount(self.group, weights=decision)
         return bool(np.isin(decision, (0.0, 1.0)).all() and (picked == self.k).all())
 
+    def _shortfall(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        """The largest U_l - L_h over the exchanges: h in the decision, l of its group and not in it (minimising: U_h - L_l).
+
+        Let theta_(k) be the k-th best parameter of a group of which the decision takes k arms, and h one of these. If h is not
+        among the k best, then one of the k best is not in the decision, for it has k places: some l with theta_l >= theta_(k).
+        So h falls short by theta_(k) - theta_h <= theta_l - theta_h <= U_l - L_h. If h is among them, by nothing. The bound is
+        attained: with h at L_h, l at U_l and all other arms of the decision at their upper ends, or as near above as they can be.
+        """
+        low, high = (lower, upper) if self.sign > 0 else (-upper, -lower)
+        inside, count = decision > 0, len(self._starts) - 1
+        worst, best = np.full(count, np.inf), np.full(count, -np.inf)
+        np.minimum.at(worst, self.group[inside], low[inside])
+        np.maximum.at(best, self.group[~inside], high[~inside])
+        g = int((best - worst).argmax())
+        rival = decision.astype(np.int64)
+        if best[g] <= worst[g]:
+            return rival, 0.0
+        own = self.group == g
+        rival[np.flatnonzero(own & inside & (low == worst[g]))[0]] = 0
+        rival[np.flatnonzero(own & ~inside & (high == best[g]))[0]] = 1
+        return rival, float(best[g] - worst[g])
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+        if len(self._starts) == 2:  # one group needs no order
+            edge = np.partition(weights, self.m - self.k)[self.m - self.k]
+            decision = (weights > edge).astype(np.int64)
+            decision[np.flatnonzero(weights == edge)[: self.k - int(decision.sum())]] = 1
+            return decision
         order = self._members[np.lexsort((self._members, -weights[self._members], self.group[self._members]))]
         rank = np.arange(self.m) - np.repeat(self._starts[:-1], np.diff(self._starts))
         decision = np.zeros(self.m, dtype=np.int64)
@@ -92,4 +129,4 @@ class BestOfEach(LinearProblem):
         return out
 
     def kernel(self) -> Kernel:
-        return Kernel(0, np.concatenate(([self.k, len(self._starts)], self._starts, self._members)), np.empty(0))
+        return Kernel(0, np.concatenate(([self.k, len(self._starts)], self._starts, self._members)), np.array([self.sign]))

@@ -29,9 +29,9 @@ nobody needs is ignored. Paths are relative to the study file.
 ================== ================================================================= ===========================
 problem.kind       its keys (those in brackets may be left out)                      columns that can replace keys
 ================== ================================================================= ===========================
-best-arm           [parameter]
-top-k              k, [parameter]
-best-of-each       groups, [k, parameter]                                            group
+best-arm           [sense, parameter]
+top-k              k, [sense, parameter]
+best-of-each       groups, [k, sense, parameter]                                     group
 spanning-tree      edges, [sense, parameter]; arms may be left out                   u and v
 matching           edges, [perfect, sense, parameter]; arms may be left out          u and v
 path               edges, source, target, [sense, parameter]; arms may be left out   u and v

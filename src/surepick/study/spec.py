@@ -24,7 +24,7 @@ from .schema import StudyKeys
 from .tables import Table, read_text
 from .worlds import build_world
 
-SETTINGS = ("delta", "epsilon", "relative", "budget", "spend", "policy", "confidence")
+SETTINGS = ("delta", "epsilon", "relative", "per_arm", "budget", "spend", "policy", "confidence")
 NOUNS = {"sample-allocation": "stratum", "resource-plan": "site", "spanning-tree": "edge", "matching": "edge", "path": "edge"}
 
 
@@ -35,7 +35,7 @@ class StudySpec:
     Attributes
     ----------
     problem : Problem
-    delta, epsilon, relative, budget, spend, policy, confidence
+    delta, epsilon, relative, per_arm, budget, spend, policy, confidence
         As for :class:`surepick.Explorer`; ``budget`` is in samples.
     seed : int
         Of the simulation.
@@ -58,6 +58,7 @@ class StudySpec:
     delta: float
     epsilon: float
     relative: bool
+    per_arm: bool
     budget: int | None
     spend: bool
     policy: str
