@@ -38,7 +38,7 @@ LONG = {
     "lowest": (sp.TopK(60, 7, sense="min"), sp.Bernoulli(np.random.default_rng(6).permutation(np.linspace(0.02, 0.98, 60)))),
     "lowest-constant": (sp.TopK(8, 3, sense="min"), sp.Bernoulli([1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.5, 1.0])),
     "lowest-groups": (
-        sp.BestOfEach([sp.Arm(f"{i}", high=1 + i % 3, low=-(i % 2)) for i in range(24)], [i % 5 for i in range(24)], 2, sense="min"),
+        sp.BestOfEach([sp.Arm(f"{i}", -(i % 2), 1 + i % 3) for i in range(24)], [i % 5 for i in range(24)], 2, sense="min"),
         sp.Beta(np.linspace(0.95, 0.05, 24), 5),
     ),
     "lowest-unbounded": (

@@ -34,9 +34,7 @@ WORLDS = {
     "best-of-each": (sp.BestOfEach(7, list("abababb"), 2), sp.Beta([0.9, 0.8, 0.7, 0.5, 0.3, 0.2, 0.1], 3)),
     "lowest-arm": (sp.BestArm(4, sense="min"), sp.Bernoulli([0.6, 0.5, 0.2, 0.3])),
     "lowest-k": (sp.TopK(10, 3, sense="min"), sp.Bernoulli([0.9, 0.8, 0.7, 0.5, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25])),
-    "lowest-of-each": (
-        sp.BestOfEach(7, list("abababb"), 2, sense="min"), sp.Beta([0.9, 0.8, 0.7, 0.5, 0.3, 0.2, 0.1], 3)
-    ),
+    "lowest-of-each": (sp.BestOfEach(7, list("abababb"), 2, sense="min"), sp.Beta([0.9, 0.8, 0.7, 0.5, 0.3, 0.2, 0.1], 3)),
     "spanning-tree": (sp.SpanningTree(K5), sp.Beta(np.linspace(0.1, 0.9, 10), 4)),
     "smallest-tree": (sp.SpanningTree(K5, sense="min"), sp.Beta(np.linspace(0.1, 0.9, 10), 4)),
     "sample-allocation": (sp.SampleAllocation([5, 5, 5, 8], 9), sp.Bernoulli([0.5, 0.5, 0.1, 0.02])),

@@ -89,7 +89,7 @@ def test_every_policy_finds_the_smallest(kind: str) -> None:
     problem = problem_of(kind, [sp.Arm(f"{i}") for i in range(M)], "min")
     world = sp.Bernoulli([1.0, 0.5, 0.5, 0.5, 0.5, 0.0] if kind == "variance" else [0.98, 0.1, 0.03, 0.9, 0.95, 0.99])
     truth = world.truth(problem.parameter)
-    best = min(itertools.product((0, 1), repeat=M), key=lambda y: (np.dot(y, truth) if problem.contains(np.array(y)) else 99.0))
+    best = min(itertools.product((0, 1), repeat=M), key=lambda y: np.dot(y, truth) if problem.contains(np.array(y)) else 99.0)
     for policy, cls in POLICIES.items():
         if cls.needs(problem) is None:
             outcome = sp.explore(problem, world, 0.2, policy=policy, batch=100, seed=3, budget=5000)

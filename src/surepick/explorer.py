@@ -306,7 +306,9 @@ def _checked_per_arm(per_arm: Any, problem: Problem, relative: bool) -> bool:
             "out: epsilon is then for the decision as a whole."
         )
     if per_arm and relative:
-        raise SettingError("per_arm=True takes epsilon in units of the parameter; leave out relative=True, a share of the best sum.")
+        raise SettingError(
+            "per_arm=True takes epsilon in units of the parameter; leave out relative=True, a share of the best sum."
+        )
     return bool(per_arm)
 
 

@@ -35,11 +35,12 @@ class Joint(Policy):
 
     It samples the exchange that is known least: the least evidence for what it needs, by a quick estimate, and of its two arms
     the one whose next observation adds more. With an epsilon, matroids are certified also when the exchanges together could gain
-    no more than epsilon, and an exchange that looks like a tie gives way to the one that could gain most. With an epsilon for every
-    arm it takes the same samples, and stops when no exchange by itself could gain more: then every arm of the decision is within
-    epsilon of the k-th best of its group. For if arm h falls short by more, some arm l of the k best is outside the decision
-    (see :meth:`surepick.BestOfEach.shortfall`), and (h, l) is false by more than epsilon, with h outside and l inside the true
-    optimum: one of the same P pairs.
+    no more than epsilon, and an exchange that looks like a tie gives way to the one that could gain most.
+
+    With an epsilon for every arm it takes the same samples, and stops when no exchange by itself could gain more: then every
+    arm of the decision is within epsilon of the k-th best of its group. For if arm h of the decision falls short by more, it is
+    not among the k best, and since the decision has k places some l of the k best is not in it: (h, l) is false by more than
+    epsilon, with h outside and l inside the true optimum, which is one of the same P pairs.
 
     Variances of arms that are not declared Bernoulli are weighed by pairs of observations; a pair that has begun is completed
     before anything else.
@@ -125,30 +126,41 @@ class Joint(Policy):
     def shortfall(self, view: View, decision: np.ndarray[Any, Any]) -> float:
         """From the box or, exchange by exchange, from what it could gain by its evidence, whichever is less."""
         state = self._state(view)
-        if not state.whole or (decision != state.decision).any():
-            return view.shortfall(decision)
+        by_box = view.shortfall(decision)
+        if by_box == 0.0 or not state.whole or (decision != state.decision).any():
+            return by_box
         given = *view.box, *state.exchanges, *self._weigh(view), self.threshold(view.delta)
-        found = float(kernels("exchanges").largest(self._doubtful(view), *given))
+        found = min(by_box, float(kernels("exchanges").largest(self._doubtful(view), *given)))
         return view.epsilon if found > view.epsilon > 0 and self._each_within(view) else found  # bisection rounds up
 
     def near(self, view: View) -> bool:
-        """As ever, but exact evidence is worked out only if a quick estimate is near, and no more of it than tells."""
-        if not isinstance(self.problem, LinearProblem):
-            return super().near(view)
-        high, low, *_ = self._state(view).exchanges
+        """As ever, but exact evidence is worked out only if a quick estimate is near."""
+        if isinstance(self.problem, LinearProblem):
+            high, low, *_ = self._state(view).exchanges
+            gains = self._quick(view)
+            most = float(gains.max(initial=0.0)) if view.per_arm else self._sum(high, low, gains)
+            if view.share(self.decision(view), most) > 1.5 * view.epsilon:
+                return False
+        return super().near(view)
+
+    def _within(self, view: View, decision: np.ndarray[Any, Any]) -> bool:
+        """No more of the evidence is worked out than tells."""
+        state = self._state(view)
+        if view.relative or not isinstance(self.problem, LinearProblem) or (decision != state.decision).any():
+            return super()._within(view, decision)
         if view.per_arm:
-            return float(self._quick(view).max(initial=0.0)) <= 1.5 * view.epsilon and self._each_within(view)
-        if view.share(self.decision(view), self._sum(high, low, self._quick(view))) > 1.5 * view.epsilon:
-            return False
-        if view.relative or not self._state(view).whole:
-            return super().near(view)
-        return view.gap(self.decision(view)) <= view.epsilon or self._together(view, self._doubtful(view), view.epsilon) < math.inf
+            return self._each_within(view)
+        return view.gap(decision) <= view.epsilon or (
+            state.whole and self._together(view, self._doubtful(view), view.epsilon) < math.inf
+        )
 
     def _each_within(self, view: View) -> bool:
         """No exchange by itself can gain more than epsilon."""
         state = self._state(view)
+        if view.shortfall(state.decision) <= view.epsilon:
+            return True
         if not state.whole:
-            return view.shortfall(state.decision) <= view.epsilon
+            return False
         given = *view.box, *state.exchanges, *self._weigh(view), self.threshold(view.delta)
         return bool(kernels("exchanges").within(self._doubtful(view), view.epsilon, *given))
 

@@ -13,8 +13,8 @@ from .base import Policy, View, worth
 class LUCB(Policy):
     """Lower and Upper Confidence Bounds (Kalyanakrishnan, Tewari, Auer and Stone 2012).
 
-    J holds the k arms with the largest means (minimising, all is mirrored). h is the arm of J with the lowest lower bound, l the arm outside J with the
-    highest upper bound. Every round samples both; it stops when the bounds no longer overlap.
+    J holds the k arms with the largest means. h is the arm of J with the lowest lower bound, l the arm outside J with the
+    highest upper bound. Every round samples both; it stops when the bounds no longer overlap. Minimising, all is mirrored.
     """
 
     name = "lucb"

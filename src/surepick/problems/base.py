@@ -69,7 +69,7 @@ class Problem(ABC):
     any_weights : bool
         The maximiser takes parameters of either sign, also outside the arms' ranges.
     ranked : bool
-        A decision takes the k best arms of every group, so that each of them falls short by itself; ``shortfall`` says by how much.
+        A decision takes the k best arms of every group, so each of them falls short by itself: ``shortfall`` says by how much.
     exchangeable : bool
         A decision is optimal iff no single exchange helps: one arm out and one in, or one unit moved.
     """

@@ -90,31 +90,28 @@ class BestOfEach(LinearProblem):
         return bool(np.isin(decision, (0.0, 1.0)).all() and (picked == self.k).all())
 
     def _shortfall(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
-        """The largest U_l - L_h over the exchanges: h in the decision, l of its group and not in it (minimising: U_h - L_l).
+        """The largest B_h over the arms h of the decision, B_h = (the k-th largest U of the others of its group) - L_h.
 
-        Let theta_(k) be the k-th best parameter of a group of which the decision takes k arms, and h one of these. If h is not
-        among the k best, then one of the k best is not in the decision, for it has k places: some l with theta_l >= theta_(k).
-        So h falls short by theta_(k) - theta_h <= theta_l - theta_h <= U_l - L_h. If h is among them, by nothing. The bound is
-        attained: with h at L_h, l at U_l and all other arms of the decision at their upper ends, or as near above as they can be.
+        Arm h falls short by theta_(k) - theta_h, theta_(k) being the k-th best parameter of its group. If that is positive, h
+        is not among the k best, so theta_(k) is the k-th best of the others, and at most the k-th largest of their upper
+        bounds. It is attained where h is at its lower bound and the others are at their upper ones. Minimising, all is
+        mirrored.
+
+        A bound exchange by exchange, for evidence that is not a box: if h falls short, then one of the k best is outside the
+        decision, which has k places. So there is an l outside it with theta_l >= theta_(k), and h falls short by at most the most
+        that one of these can be above h.
         """
         low, high = (lower, upper) if self.sign > 0 else (-upper, -lower)
-        inside, count = decision > 0, len(self._starts) - 1
-        worst, best = np.full(count, np.inf), np.full(count, -np.inf)
-        np.minimum.at(worst, self.group[inside], low[inside])
-        np.maximum.at(best, self.group[~inside], high[~inside])
-        g = int((best - worst).argmax())
+        gap, worst, other = kernels("matroids").partition_shortfall(low, high, self._members, self._starts, self.k, decision)
         rival = decision.astype(np.int64)
-        if best[g] <= worst[g]:
-            return rival, 0.0
-        own = self.group == g
-        rival[np.flatnonzero(own & inside & (low == worst[g]))[0]] = 0
-        rival[np.flatnonzero(own & ~inside & (high == best[g]))[0]] = 1
-        return rival, float(best[g] - worst[g])
+        if worst >= 0:
+            rival[worst], rival[other] = 0, 1
+        return rival, float(gap)
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         if len(self._starts) == 2:  # one group needs no order
             edge = np.partition(weights, self.m - self.k)[self.m - self.k]
-            decision = (weights > edge).astype(np.int64)
+            decision: np.ndarray[Any, Any] = (weights > edge).astype(np.int64)
             decision[np.flatnonzero(weights == edge)[: self.k - int(decision.sum())]] = 1
             return decision
         order = self._members[np.lexsort((self._members, -weights[self._members], self.group[self._members]))]

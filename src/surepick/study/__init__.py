@@ -6,6 +6,7 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     delta = 0.05                        # may be wrong with this probability          (default 0.05)
     epsilon = 0.0                       # stop when within this of the best           (default 0)
     relative = false                    # epsilon is a share of the best reward       (default false)
+    per_arm = false                     # epsilon is for every chosen arm             (default false)
     budget = 100000                     # samples at most                             (default: no limit)
     spend = false                       # spend the whole budget                      (default false)
     policy = "auto"                     # or "coci", "uniform", "unified", ...
