@@ -14,24 +14,25 @@ from surepick.problems import resource_plan
 
 # Multiples of 1/16: ties are common and arithmetic is exact.
 SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)
+SENSES = st.sampled_from(["max", "min"])
 
 
 @st.composite
 def best_arm(draw: st.DrawFn) -> sp.Problem:
-    return sp.BestArm(draw(st.integers(1, 7)))
+    return sp.BestArm(draw(st.integers(1, 7)), sense=draw(SENSES))
 
 
 @st.composite
 def top_k(draw: st.DrawFn) -> sp.Problem:
     m = draw(st.integers(1, 7))
-    return sp.TopK(m, draw(st.integers(1, m)))
+    return sp.TopK(m, draw(st.integers(1, m)), sense=draw(SENSES))
 
 
 @st.composite
 def best_of_each(draw: st.DrawFn) -> sp.Problem:
     k = draw(st.integers(1, 2))
     groups = [g for g in range(draw(st.integers(1, 3))) for _ in range(draw(st.integers(k, 3)))]
-    return sp.BestOfEach(len(groups), draw(st.permutations(groups)), k)
+    return sp.BestOfEach(len(groups), draw(st.permutations(groups)), k, sense=draw(SENSES))
 
 
 @st.composite
@@ -40,14 +41,14 @@ def spanning_tree(draw: st.DrawFn) -> sp.Problem:
     edges = [(draw(st.integers(0, v - 1)), v) for v in range(1, nodes)]
     pairs = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)).filter(lambda e: e[0] != e[1])
     edges += draw(st.lists(pairs, max_size=7 - len(edges)))
-    return sp.SpanningTree(draw(st.permutations(edges)), sense=draw(st.sampled_from(["max", "min"])))
+    return sp.SpanningTree(draw(st.permutations(edges)), sense=draw(SENSES))
 
 
 @st.composite
 def subsets(draw: st.DrawFn) -> sp.Problem:
     m = draw(st.integers(1, 6))
     rows = st.tuples(*[st.integers(0, 1)] * m)
-    return sp.Subsets(m, draw(st.lists(rows, min_size=1, max_size=8, unique=True)), sense=draw(st.sampled_from(["max", "min"])))
+    return sp.Subsets(m, draw(st.lists(rows, min_size=1, max_size=8, unique=True)), sense=draw(SENSES))
 
 
 @st.composite
@@ -55,7 +56,7 @@ def real_vectors(draw: st.DrawFn) -> sp.Problem:
     m = draw(st.integers(2, 4))
     rows = st.tuples(*[st.integers(-4, 4).map(lambda k: k / 2)] * m)
     decisions = draw(st.lists(rows, min_size=1, max_size=8, unique=True))
-    return sp.Subsets(m, [*decisions, (0.25,) * m], sense=draw(st.sampled_from(["max", "min"])))
+    return sp.Subsets(m, [*decisions, (0.25,) * m], sense=draw(SENSES))
 
 
 @st.composite
@@ -91,7 +92,7 @@ def any_plan(draw: st.DrawFn) -> sp.Problem:
 @st.composite
 def matching(draw: st.DrawFn) -> sp.Problem:
     edges = draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=7))
-    how = {"sense": draw(st.sampled_from(["max", "min"]))}
+    how = {"sense": draw(SENSES)}
     try:
         return sp.Matching(edges, perfect=draw(st.booleans()), **how)
     except sp.SurepickError:
@@ -104,7 +105,7 @@ def path(draw: st.DrawFn) -> sp.Problem:
     forward = draw(st.booleans())
     pairs = st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda e: e[0] < e[1] if forward else e[0] != e[1])
     edges = [*draw(st.lists(pairs, max_size=6)), (0, 3)]
-    return sp.Path(draw(st.permutations(edges)), 0, 3, sense=draw(st.sampled_from(["max", "min"])) if forward else "min")
+    return sp.Path(draw(st.permutations(edges)), 0, 3, sense=draw(SENSES) if forward else "min")
 
 
 @st.composite
@@ -114,7 +115,7 @@ def program(draw: st.DrawFn) -> sp.Problem:
     weights = draw(st.lists(st.integers(1, 4), min_size=m, max_size=m))
     levels = draw(st.sampled_from([1, 2]))
     A, upper = [weights, [1] * m], [draw(st.integers(4, 8)), np.inf]
-    return sp.Program(m, A, [-np.inf, 1], upper, levels, sense=draw(st.sampled_from(["max", "min"])))
+    return sp.Program(m, A, [-np.inf, 1], upper, levels, sense=draw(SENSES))
 
 
 @st.composite
@@ -131,7 +132,7 @@ def unequal_arms(draw: st.DrawFn) -> sp.Problem:
     """Arms with bounds of their own, below and above 0."""
     bounds = st.sampled_from([(-8, 8), (0, 1), (-16, -1), (4, 1028)])
     arms = [sp.Arm(f"arm {i}", *draw(bounds)) for i in range(draw(st.integers(2, 6)))]
-    return sp.TopK(arms, draw(st.integers(1, len(arms) - 1)))
+    return sp.TopK(arms, draw(st.integers(1, len(arms) - 1)), sense=draw(SENSES))
 
 
 @st.composite

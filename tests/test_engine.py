@@ -32,6 +32,9 @@ WORLDS = {
     "top-k": (sp.TopK(10, 3), sp.Bernoulli([0.9, 0.8, 0.7, 0.5, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25])),
     "top-many": (sp.TopK(60, 30), sp.Beta(np.linspace(0.1, 0.9, 60), 5)),
     "best-of-each": (sp.BestOfEach(7, list("abababb"), 2), sp.Beta([0.9, 0.8, 0.7, 0.5, 0.3, 0.2, 0.1], 3)),
+    "lowest-arm": (sp.BestArm(4, sense="min"), sp.Bernoulli([0.6, 0.5, 0.2, 0.3])),
+    "lowest-k": (sp.TopK(10, 3, sense="min"), sp.Bernoulli([0.9, 0.8, 0.7, 0.5, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25])),
+    "lowest-of-each": (sp.BestOfEach(7, list("abababb"), 2, sense="min"), sp.Beta([0.9, 0.8, 0.7, 0.5, 0.3, 0.2, 0.1], 3)),
     "spanning-tree": (sp.SpanningTree(K5), sp.Beta(np.linspace(0.1, 0.9, 10), 4)),
     "smallest-tree": (sp.SpanningTree(K5, sense="min"), sp.Beta(np.linspace(0.1, 0.9, 10), 4)),
     "sample-allocation": (sp.SampleAllocation([5, 5, 5, 8], 9), sp.Bernoulli([0.5, 0.5, 0.1, 0.02])),
@@ -46,6 +49,13 @@ WORLDS = {
         sp.TopK([sp.Arm("a", high=3), sp.Arm("b"), sp.Arm("c", low=-1), sp.Arm("d", kind="subgaussian", scale=0.3)], 2),
         sp.Beta([0.9, 0.7, 0.3, 0.1], 2),
     ),
+    "lowest-unequal-arms": (
+        sp.TopK(
+            [sp.Arm("a", high=3), sp.Arm("b"), sp.Arm("c", low=-1), sp.Arm("d", kind="subgaussian", scale=0.3)], 2, sense="min"
+        ),
+        sp.Beta([0.9, 0.7, 0.3, 0.1], 2),
+    ),
+    "lowest-variance": (sp.BestArm(3, sense="min", parameter="variance"), sp.Bernoulli([0.5, 0.2, 0.1])),
     "variance-arms": (sp.BestArm(3, parameter="variance"), sp.Bernoulli([0.5, 0.2, 0.1])),
     "matching": (
         sp.Matching([(u, v) for u in range(5) for v in range(10)]),
@@ -173,7 +183,7 @@ class Fixed(Paper):
         return sequence(RADIUS, (math.log(4.0), 0.0, 0.0, math.log(self.delta)))
 
 
-@pytest.mark.parametrize("name", ["close-top-k", "tree", "allocation", "plan"])
+@pytest.mark.parametrize("name", ["close-top-k", "lowest-k", "tree", "allocation", "plan"])
 def test_a_radius_that_does_not_widen(name: str) -> None:
     problem, world = LONG[name]
     for policy in ("coci", "uniform"):
@@ -205,6 +215,13 @@ LONG = {
         sp.TopK([sp.Arm(f"{i}", high=1 + i % 3, low=-(i % 2)) for i in range(12)], 4),
         sp.Beta(np.linspace(0.95, 0.05, 12), 5),
     ),
+    "lowest-k": (sp.TopK(50, 8, sense="min"), sp.Beta(CHANCE.permutation(np.linspace(0.02, 0.98, 50)), 2)),
+    "lowest-of-each": (
+        sp.BestOfEach(
+            [sp.Arm(f"{i}", high=1 + i % 3, low=-(i % 2)) for i in range(24)], [i % 5 for i in range(24)], 2, sense="min"
+        ),
+        sp.Beta(np.random.default_rng(7).permutation(np.linspace(0.02, 0.98, 24)), 4),
+    ),
     "tree": (sp.SpanningTree(grid(4, 5)), sp.Bernoulli(CHANCE.permutation(np.linspace(0.02, 0.98, 31)))),
     "smallest-tree": (sp.SpanningTree(K5 + K5[:4], sense="min"), sp.Beta(CHANCE.permutation(np.linspace(0.05, 0.95, 14)), 3)),
     "allocation": (sp.SampleAllocation([3, 5, 8, 13, 21, 34], 40), sp.Bernoulli([0.5, 0.4, 0.3, 0.2, 0.1, 0.05])),
@@ -232,7 +249,7 @@ def test_long_runs_equal_those_that_look_at_every_arm_in_every_round(name: str, 
 
 
 @pytest.mark.parametrize("stretch", [1, 10**6])
-@pytest.mark.parametrize("name", ["close-top-k", "whole-groups", "unequal-arms", "tree", "smallest-tree"])
+@pytest.mark.parametrize("name", ["close-top-k", "whole-groups", "unequal-arms", "lowest-of-each", "tree", "smallest-tree"])
 def test_how_long_a_stretch_is_does_not_matter(name: str, stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too short a stretch cannot be shortened, so arms that are too close to call are tested; too long a one must be."""
     problem, world = LONG[name]

@@ -135,8 +135,8 @@ def test_epsilon_stops_earlier_and_says_so() -> None:
     assert near.samples < exact.samples
     assert near.certificate.gap <= 0.3
     assert near.certificate.undecided.any()
-    assert "within 0.3 of the best" in str(near)
-    assert "within 20 % of the best" in str(share)
+    assert "the sum of these arms is within 0.3 of the best sum" in str(near)
+    assert "the sum of these arms is within 20 % of the best sum" in str(share)
     best = problem.reward(world.means, problem.solve(world.means))
     assert best - problem.reward(world.means, near.decision) <= 0.3
 

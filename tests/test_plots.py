@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import surepick as sp
 from surepick.lab import Trace, gap, intervals, samples, save
@@ -94,6 +97,16 @@ def test_names_are_taken_as_they_stand(tmp_path):
     figure = intervals(c, title="$ and $")
     assert figure.axes[0].get_yticklabels()[1].get_text() == "a_b^2 c"
     png(save(figure, tmp_path / "x.png"))
+
+
+def test_notebooks_show_a_figure_by_itself(partly):
+    """By the method that IPython asks for; all else is matplotlib's own."""
+    figure = intervals(partly)
+    assert isinstance(figure, Figure)
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    again = pickle.loads(pickle.dumps(figure))
+    assert type(again) is type(figure)
+    assert again._repr_png_().startswith(b"\x89PNG")
 
 
 def test_pyplot_is_left_alone(partly):

@@ -22,11 +22,16 @@ class Certificate:
         The decision, one entry an arm.
     certified : bool
         True: with probability at least 1 - delta the decision is optimal (within ``epsilon`` if that is positive).
-    delta, epsilon, relative
+    delta, epsilon, relative, per_arm
         As asked for.
     gap : float
         With probability at least 1 - delta the decision is worse than the best one by at most this much: in units of the
         reward, or, if ``relative``, as a share of the best reward's size. 0 if every arm is decided.
+    gap_per_arm : float or None
+        With probability at least 1 - delta every arm of the decision is within this of the k-th best (of its group). None for
+        classes other than best-arm, top-k and best-of-each. 0 if every arm is decided.
+    yardstick : str
+        That k-th best in words, such as "the 2nd best of its group".
     lower, upper : array
         The confidence box, in the user's units.
     estimate : array
@@ -57,7 +62,10 @@ class Certificate:
     delta: float
     epsilon: float
     relative: bool
+    per_arm: bool
     gap: float
+    gap_per_arm: float | None
+    yardstick: str
     lower: Floats
     upper: Floats
     estimate: Floats
@@ -94,6 +102,11 @@ class Certificate:
         return {name: y for name, y in zip(self.names, self.decision.tolist(), strict=True) if y}
 
     @property
+    def _several(self) -> bool:
+        """The decision takes several arms, each of which may fall short of the k-th best: a sum is not one of them."""
+        return self.gap_per_arm is not None and int(self.decision.sum()) > 1
+
+    @property
     def blocking(self) -> str | None:
         """What stands most in the way of a certificate, in words."""
         if self.rival is None:
@@ -114,7 +127,9 @@ class Certificate:
             "delta": self.delta,
             "epsilon": self.epsilon,
             "relative": self.relative,
+            "per_arm": self.per_arm,
             "gap": _plain(self.gap),
+            "gap_per_arm": None if self.gap_per_arm is None else _plain(self.gap_per_arm),
             "rival": None if self.rival is None else self.rival.tolist(),
             "blocking": self.blocking,
             "attained": self.attained,
@@ -137,8 +152,12 @@ class Certificate:
         sure = f"with probability at least {least}"
         after = f"after {self.samples:,} sample{'' if self.samples == 1 else 's'}"
         if self.certified and self.undecided.any():
-            share = f"{100 * self.epsilon:g} % of the best" if self.relative else f"{self.epsilon:g} of the best"
-            return f"Certified {after}: {sure} this decision is within {share}."
+            if self.per_arm and self._several:
+                return f"Certified {after}: {sure} each of these arms is within {self.epsilon:g} of {self.yardstick}."
+            share = f"{100 * self.epsilon:g} %" if self.relative else f"{self.epsilon:g}"
+            if self._several:
+                return f"Certified {after}: {sure} the sum of these arms is within {share} of the best sum."
+            return f"Certified {after}: {sure} this decision is within {share} of the best."
         if self.certified:
             return f"Certified {after}: {sure} this decision is the best."
         left = int(self.undecided.sum())
@@ -146,8 +165,11 @@ class Certificate:
             return f"So far, {after}: {sure} this decision is the best. The budget is not spent yet."
         arms = "1 arm" if left == 1 else f"{left} arms"
         if math.isfinite(self.gap):
-            worst = f"{100 * self.gap:.3g} % of the best" if self.relative else f"{self.gap:.3g} of the best"
-            so_far = f" So far, {sure} it is within {worst}."
+            worst = f"{100 * self.gap:.3g} %" if self.relative else f"{self.gap:.3g}"
+            so_far = f" So far, {sure} it is within {worst} of the best."
+            if self._several:
+                each = f"each of them within {self.gap_per_arm:.3g} of {self.yardstick}"
+                so_far = f" So far, {sure} their sum is within {worst} of the best sum, {each}."
         else:
             so_far = ""
         no_more = f" {_listed(self.ended)} can be sampled no more." if self.ended else ""

@@ -60,6 +60,9 @@ class Explorer:
         Stop as soon as the decision is within epsilon of the best, in units of the reward.
     relative : bool
         Epsilon is a share of the best reward's size: 0.05 for within 5 %.
+    per_arm : bool
+        Epsilon is for every arm: each arm of the decision is within epsilon of the k-th best (of its group), and not the sum of
+        them within epsilon of the best sum. For best-arm, top-k and best-of-each; for one best arm the two are the same.
     budget : int, optional
         Stop after this many observations, certified or not.
     spend : bool
@@ -115,6 +118,7 @@ class Explorer:
         budget: int | None = None,
         spend: bool = False,
         dependent: bool = False,
+        per_arm: bool = False,
     ) -> None:
         if not isinstance(problem, Problem):
             raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
@@ -124,6 +128,7 @@ class Explorer:
             raise SettingError(f"delta = {self.delta:g} is below 1e-300, the smallest that is supported.")
         self.epsilon = number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
         self.relative = flag(relative, "relative")
+        self.per_arm = _checked_per_arm(per_arm, problem, self.relative)
         self.budget = None if budget is None else whole(budget, "budget, unless it is None for no limit,", 0, LARGEST)
         self.spend = flag(spend, "spend")
         if self.spend and budget is None:
@@ -329,7 +334,7 @@ class Explorer:
     def view(self) -> View:
         """What the policy sees; only once every arm has an estimate."""
         if self._view is None:
-            view = View(self.problem, self.confidence, self.record, self.delta, self.epsilon, self.relative)
+            view = View(self.problem, self.confidence, self.record, self.delta, self.epsilon, self.relative, per_arm=self.per_arm)
             if self._paused.any() or self._ended.any():
                 view.open, view.ended = self.able, self._ended
             self._view = view
@@ -455,6 +460,12 @@ class Explorer:
             return math.inf
         return self.policy.gap(self.view, decision)
 
+    def _gap_per_arm(self, decision: np.ndarray[Any, Any]) -> float | None:
+        """How far any arm of the decision is from the k-th best of its group; None where arms do not fall short one by one."""
+        if not self.problem.ranked:
+            return None
+        return self.policy.shortfall(self.view, decision) if self.started else math.inf
+
     def _certificate(self, certified: bool, exact: bool = False) -> Certificate:
         lower, upper = self.box()
         decision = self._decision()
@@ -466,6 +477,9 @@ class Explorer:
             epsilon=self.epsilon,
             relative=self.relative,
             gap=self._gap(decision) if undecided.any() else 0.0,
+            per_arm=self.per_arm,
+            gap_per_arm=self._gap_per_arm(decision) if undecided.any() else 0.0,
+            yardstick=self.problem.yardstick,
             lower=lower.copy(),
             upper=upper.copy(),
             estimate=self.record.estimates.copy(),
@@ -481,3 +495,17 @@ class Explorer:
             independent=self.policy.independent,
             ended=self.ended,
         )
+
+
+def _checked_per_arm(per_arm: Any, problem: Problem, relative: bool) -> bool:
+    wanted = flag(per_arm, "per_arm")
+    if wanted and not problem.ranked:
+        raise SettingError(
+            f"per_arm=True needs best-arm, top-k or best-of-each, whose arms fall short one by one; for {problem.kind} leave it "
+            "out: epsilon is then for the decision as a whole."
+        )
+    if wanted and relative:
+        raise SettingError(
+            "per_arm=True takes epsilon in units of the parameter; leave out relative=True, a share of the best sum."
+        )
+    return wanted

@@ -56,6 +56,7 @@ def explore(
     budget: int | None = None,
     spend: bool = False,
     dependent: bool = False,
+    per_arm: bool = False,
     batch: int = 1,
     seed: int = 0,
     progress: Callable[[Progress], object] | None = None,
@@ -64,7 +65,7 @@ def explore(
 
     Parameters
     ----------
-    problem, delta, policy, confidence, epsilon, relative, budget, spend, dependent
+    problem, delta, policy, confidence, epsilon, relative, budget, spend, dependent, per_arm
         As for :class:`Explorer`. Instead of a problem, an explorer to go on with: it has all settings already.
     sampler : environment or callable
         An environment such as ``Bernoulli([...])``, or any function ``(arm, n, rng) -> n values``. ``rng`` belongs to the
@@ -95,7 +96,7 @@ def explore(
     """
     settings: dict[str, Any] = {
         "delta": delta, "policy": policy, "confidence": confidence, "epsilon": epsilon, "relative": relative, "budget": budget,
-        "spend": spend, "dependent": dependent,
+        "spend": spend, "dependent": dependent, "per_arm": per_arm,
     }  # fmt: skip
     if isinstance(problem, Explorer):
         explorer, plain = problem, inspect.signature(explore).parameters
@@ -317,7 +318,8 @@ def arrays_of(explorer: Explorer, source: Source) -> tuple[Any, ...]:
     assert isinstance(record, Moments)
     if isinstance(explorer.confidence, Mixture):
         sequence = sequence._replace(units=explorer.confidence.table(record))
-    span = np.array([problem.low, problem.high, problem.scales, record.rounding])
+    signs = np.full(problem.m, getattr(problem, "sign", 1.0))
+    span = np.array([problem.low, problem.high, problem.scales, record.rounding, signs])
     return *sequence, span, *_moving(explorer, source)
 
 
@@ -363,9 +365,6 @@ def _by_contest(explorer: Explorer, source: Source) -> Stretch:
     """As ``_by_rival``, where decision and rival are the best few of every group."""
     problem, kernel, room = explorer.problem, explorer.problem.kernel(), kernels("contests")
     assert kernel is not None
-    assert isinstance(problem, LinearProblem)
-    if problem.sign < 0:  # a class from elsewhere
-        return _by_rival(explorer, source)
     kept = room.kept(kernel.ints, explorer.counts, problem.scales)
     given = type(explorer.policy) is CLUCB, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer)
     return lambda rounds: room.run(*given, rounds)

@@ -24,7 +24,7 @@ from .problems.base import Problem
 Made = TypeVar("Made")  # an Explorer, which is made from what stands here and so cannot be named here
 
 VERSION = 1
-SETTINGS = ("delta", "epsilon", "relative", "budget", "spend", "dependent")
+SETTINGS = ("delta", "epsilon", "relative", "budget", "spend", "dependent", "per_arm")
 ARRAYS = ("decision", "lower", "upper", "estimate", "counts", "undecided", "rival")
 
 

@@ -22,6 +22,7 @@ def run(
     delta: Annotated[float | None, typer.Option(help="Probability of a wrong decision.", show_default=False)] = None,
     epsilon: Annotated[float | None, typer.Option(help="Stop when within this of the best.", show_default=False)] = None,
     relative: Annotated[bool | None, typer.Option(help="Epsilon is a share of the best.", show_default=False)] = None,
+    per_arm: Annotated[bool | None, typer.Option(help="Epsilon is for every chosen arm.", show_default=False)] = None,
     budget: Annotated[int | None, typer.Option(help="Samples at most.", show_default=False)] = None,
     spend: Annotated[bool | None, typer.Option(help="Spend the whole budget.", show_default=False)] = None,
     policy: Annotated[str | None, typer.Option(help="auto, coci, uniform, unified, ...", show_default=False)] = None,
@@ -40,8 +41,8 @@ def run(
     from ..study import load
 
     spec = load(file).replace(
-        delta=delta, epsilon=epsilon, relative=relative, budget=budget, spend=spend, policy=policy, confidence=confidence,
-        seed=seed,
+        delta=delta, epsilon=epsilon, relative=relative, per_arm=per_arm, budget=budget, spend=spend, policy=policy,
+        confidence=confidence, seed=seed,
     )  # fmt: skip
     if spec.environment is None:
         raise StudyError(

@@ -34,6 +34,7 @@ def simulate(
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="Stop when within this of the best.", show_default=False)] = None,
     relative: Annotated[bool | None, typer.Option(help="Epsilon is a share of the best.", show_default=False)] = None,
+    per_arm: Annotated[bool | None, typer.Option(help="Epsilon is for every chosen arm.", show_default=False)] = None,
     budget: Annotated[int | None, typer.Option(help="Samples of a run at most.", show_default=False)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", min=0, show_default=False)] = None,
     processes: Annotated[
@@ -62,7 +63,7 @@ def simulate(
     from ..lab.simulation import check_path
     from ..study import load
 
-    spec = load(file).replace(epsilon=epsilon, relative=relative, budget=budget, seed=seed)
+    spec = load(file).replace(epsilon=epsilon, relative=relative, per_arm=per_arm, budget=budget, seed=seed)
     if spec.environment is None:
         raise StudyError(f"{file}, key simulate: there is no truth to draw from; add a [simulate] table.")
     if spec.spend:
@@ -89,6 +90,7 @@ def simulate(
                 seed=spec.seed,
                 epsilon=spec.epsilon,
                 relative=spec.relative,
+                per_arm=spec.per_arm,
                 budget=spec.budget,
                 executor=processes if executor is None else executor,
                 store=store,

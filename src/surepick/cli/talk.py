@@ -130,7 +130,12 @@ def show_standing(certificate: Certificate) -> None:
     """How far from the best the decision may be, what stands in the way of more, and the confidence that was attained."""
     if certificate.undecided.any():
         if certificate.certified:
-            gap = gap_text(certificate.gap, certificate.relative)
+            per_arm = certificate.gap_per_arm if certificate.per_arm else None
+            gap = (
+                gap_text(certificate.gap, certificate.relative)
+                if per_arm is None
+                else f"{gap_text(per_arm, False)} for every arm"
+            )
             say(f"Certified gap: at most {gap}. Undecided arms may differ in the very best decision.")
         if certificate.blocking is not None:
             say(f"Most in the way: {certificate.blocking}.")

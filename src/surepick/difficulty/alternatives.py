@@ -62,7 +62,7 @@ def alternatives(problem: Problem, theta: Floats) -> HalfSpaces | None:
     if isinstance(problem, BestOfEach):
         same = problem.group[:, None] == problem.group
         leave, enter = np.nonzero((best[:, None] > 0) & (best == 0) & same)
-        return _swaps(theta, leave, enter)
+        return _swaps(theta, leave, enter, problem.sign)
     if isinstance(problem, SpanningTree):
         leave, enter = _cycles(problem, best)
         return _swaps(theta, leave, enter, problem.sign)

@@ -25,9 +25,9 @@ from .compile import lean, tight
 from .draws import sample
 from .heaps import before, exchange, fall, moved, push, rank, remove
 from .kinds import CLOSE, DECIDED, DIVERGENCE, HAIR, PAUSED, UNSURE
-from .partitions import groups_of
+from .partitions import groups_of, worth
 from .record import ESTIMATE
-from .sequences import HIGH, LOW, POWER, WIDE, ends, log_term, within
+from .sequences import HIGH, LOW, POWER, SIGN, WIDE, log_term, within
 
 WEIGHT, CLIPPED, CORNER = 0, 1, 2  # rows of ``values``; the estimate lies within the interval, also if the interval is elsewhere
 DECISION, RIVAL, QUEUE = 0, 1, 2  # heaps
@@ -110,7 +110,7 @@ def keep(i, j, t, edge, end, start, values, heaps, notes, lists, logs, kind, num
             horizon, where = j, j
         else:
             horizon, where = 0, 0 if kind == DIVERGENCE and j == 0 else NONE
-        low, up = ends(i, log_until(horizon, t, numbers, lists, logs), kind, numbers, units, span, counts, table)
+        low, up = worth(i, log_until(horizon, t, numbers, lists, logs), kind, numbers, units, span, counts, table)
         corner = low if taken else up
         if kind == DIVERGENCE and j > 0:
             corner += -PAD * span[WIDE, i] if above else PAD * span[WIDE, i]
@@ -118,7 +118,7 @@ def keep(i, j, t, edge, end, start, values, heaps, notes, lists, logs, kind, num
         notes[ROUND, i] = t if horizon == 0 else NONE
         enlist(i, where, notes, lists)
     else:
-        low, up = ends(i, logs[0], kind, numbers, units, span, counts, table)
+        low, up = worth(i, logs[0], kind, numbers, units, span, counts, table)
         corner = low if taken else up
     values[CORNER, i] = corner
     if above:
@@ -130,7 +130,7 @@ def keep(i, j, t, edge, end, start, values, heaps, notes, lists, logs, kind, num
 @lean
 def furthest(i, corner, room, most, t, values, numbers, span, logs):
     """The power of two of the furthest horizon until which the corner will move half the room at most; a guess."""
-    if corner == span[LOW, i] or corner == span[HIGH, i]:
+    if span[SIGN, i] * corner == span[LOW, i] or span[SIGN, i] * corner == span[HIGH, i]:
         return most
     move = abs(corner - values[CLIPPED, i]) * numbers[POWER] / (t * logs[0])  # radii are about as the root of the logarithm
     j = 0
@@ -144,7 +144,7 @@ def furthest(i, corner, room, most, t, values, numbers, span, logs):
 def nearer(i, other, t, edge, end, start, values, heaps, notes, lists, logs, kind, numbers, units, span, counts, table):
     """Keep an arm by a nearer value, one that is on the right side of the other arm's if possible."""
     taken, above = heaps[2 * DECISION + 1, i] < edge, heaps[2 * RIVAL + 1, i] < edge
-    low, up = ends(i, log_until(0, t, numbers, lists, logs), kind, numbers, units, span, counts, table)
+    low, up = worth(i, log_until(0, t, numbers, lists, logs), kind, numbers, units, span, counts, table)
     corner = low if taken else up
     room = corner - values[CORNER, other] if above else values[CORNER, other] - corner
     j = 0
@@ -224,7 +224,7 @@ def reach(i, last, kind, numbers, units, span, counts, table):
     """No corner of the arm is ever further from 0, until it is sampled."""
     most = max(abs(span[LOW, i]), abs(span[HIGH, i]))
     if most == np.inf:
-        low, up = ends(i, last, kind, numbers, units, span, counts, table)
+        low, up = worth(i, last, kind, numbers, units, span, counts, table)
         most = max(abs(low), abs(up))
     return most
 
@@ -238,8 +238,8 @@ def begin(group, values, heaps, notes, lists, state, logs, size, k, starts, kind
     last = log_term(numbers, LATEST)
     size[0] = 0.0
     for i in range(m):
-        low, up = ends(i, logs[0], kind, numbers, units, span, counts, table)
-        values[CLIPPED, i] = within(table[i, ESTIMATE], low, up)
+        low, up = worth(i, logs[0], kind, numbers, units, span, counts, table)
+        values[CLIPPED, i] = within(span[SIGN, i] * table[i, ESTIMATE], low, up)
         size[0] = max(size[0], reach(i, last, kind, numbers, units, span, counts, table))
     for g in range(len(starts) - 1):
         start, edge, end = starts[g], starts[g] + k, starts[g + 1]
@@ -248,7 +248,7 @@ def begin(group, values, heaps, notes, lists, state, logs, size, k, starts, kind
         rank(heaps, DECISION, start, k, end, values, CLIPPED)
         for p in range(start, end):
             i = heaps[2 * DECISION, p]
-            low, up = ends(i, logs[0], kind, numbers, units, span, counts, table)
+            low, up = worth(i, logs[0], kind, numbers, units, span, counts, table)
             values[CORNER, i] = low if p < edge else up
         rank(heaps, RIVAL, start, k, end, values, CORNER)
         for p in range(start, end):
@@ -286,7 +286,7 @@ def weigh(t, group, values, heaps, lists, state, logs, k, starts, kind, numbers,
     gap, size, most = 0.0, 0.0, -1.0
     for p in range(state[WAITING]):
         i = heaps[2 * QUEUE, p]
-        low, up = ends(i, c, kind, numbers, units, span, counts, table)
+        low, up = worth(i, c, kind, numbers, units, span, counts, table)
         taken = heaps[2 * DECISION + 1, i] < starts[group[i]] + k
         gap += -low if taken else up
         size += abs(low) if taken else abs(up)
@@ -334,8 +334,8 @@ def rounds_of(
             )  # fmt: skip
         g = group[arm]
         start, edge, end = starts[g], starts[g] + k, starts[g + 1]
-        low, up = ends(arm, log_until(0, t, numbers, lists, logs), kind, numbers, units, span, counts, table)
-        values[CLIPPED, arm] = within(table[arm, ESTIMATE], low, up)
+        low, up = worth(arm, log_until(0, t, numbers, lists, logs), kind, numbers, units, span, counts, table)
+        values[CLIPPED, arm] = within(span[SIGN, arm] * table[arm, ESTIMATE], low, up)
         if heaps[2 * DECISION + 1, arm] < edge:
             moved(heaps, DECISION, start, k, arm, values, CLIPPED, 1.0)
         else:

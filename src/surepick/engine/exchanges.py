@@ -32,7 +32,8 @@ def exchanges(kind, ints, floats, decision, high, low, slope_high, slope_low):
                 if decision[members[a]]:
                     for b in range(ints[2 + g], ints[3 + g]):
                         if not decision[members[b]]:
-                            high[c], low[c] = members[a], members[b]
+                            i, j = members[a], members[b]
+                            high[c], low[c] = (i, j) if floats[0] > 0.0 else (j, i)
                             c += 1
         slope_high[:c] = 1.0
         slope_low[:c] = 1.0
@@ -192,11 +193,53 @@ def unsure(count, high, low, slope_high, slope_low, kinds, n, p, bottom, top, sh
 
 
 @njit(cache=True)
-def leads(which, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
-    """For these exchanges, how much each could gain at most."""
-    found = np.zeros(len(which))
-    for c in range(len(which)):
-        e = which[c]
+def within(order, more, lower, upper, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    """No exchange can gain more than ``more``, by the box or by its evidence; the most doubtful come first in ``order``."""
+    for e in order:
         h, j = high[e], low[e]
-        found[c] = lead(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho, threshold)
-    return found
+        if slope_low[e] * upper[j] - slope_high[e] * lower[h] > more:
+            found = sure(h, j, slope_high[e], slope_low[e], kinds, n, p, bottom, top, shift, scale, rho, more, threshold)
+            if not found >= threshold:
+                return False
+    return True
+
+
+@njit(cache=True)
+def largest(order, lower, upper, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    """The most that any one exchange could gain, by the box or by its evidence; the most doubtful come first in ``order``."""
+    most = 0.0
+    for e in order:
+        h, j, a, b = high[e], low[e], slope_high[e], slope_low[e]
+        by_box = b * upper[j] - a * lower[h]
+        if by_box > most and not sure(h, j, a, b, kinds, n, p, bottom, top, shift, scale, rho, most, threshold) >= threshold:
+            most = min(by_box, lead(h, j, a, b, kinds, n, p, bottom, top, shift, scale, rho, threshold))
+    return most
+
+
+@njit(cache=True)
+def together(order, most, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
+    """What all exchanges together could gain: the sum over the arms on one side of the most that each could gain, for the side
+    on which it is less; infinite if that is above ``most``.
+
+    The most doubtful come first in ``order``, so that this is soon seen, and that others of the same arm could gain no more.
+    """
+    best = np.inf
+    for side in range(2):
+        gains, total, limit = np.zeros(len(n)), 0.0, min(most, best)
+        for e in order:
+            h, j, a, b = high[e], low[e], slope_high[e], slope_low[e]
+            arm = h if side == 0 else j
+            if sure(h, j, a, b, kinds, n, p, bottom, top, shift, scale, rho, gains[arm], threshold) >= threshold:
+                continue
+            room = gains[arm] + limit - total
+            if room < np.inf and sure(h, j, a, b, kinds, n, p, bottom, top, shift, scale, rho, room, threshold) < threshold:
+                total = np.inf
+                break
+            gain = lead(h, j, a, b, kinds, n, p, bottom, top, shift, scale, rho, threshold)
+            total += max(gain - gains[arm], 0.0)
+            gains[arm] = max(gains[arm], gain)
+            if total > limit:
+                total = np.inf
+                break
+        best = min(best, total)
+    return best

@@ -98,12 +98,12 @@ def touch(seat, first, links, rows, tree, alike, pair, slopes, levels, scores, c
 
 
 @lean
-def change_seats(i, j, decision, seats, sitting, first, links, place, pair, scores):
-    """One of two arms takes the other's place in the decision."""
+def change_seats(i, j, taken, decision, seats, sitting, first, links, place, pair, scores):
+    """One of two arms takes the other's place in the decision; ``taken`` is the row of ``pair`` with the arms that it takes."""
     decision[i], decision[j] = decision[j], decision[i]
     seats[i], seats[j] = seats[j], seats[i]
     for side in range(2):
-        arm = i if (decision[i] > 0) == (side == UPPER) else j
+        arm = i if (decision[i] > 0) == (side == taken) else j
         sitting[seats[arm]] = arm
         for q in range(first[seats[arm]], first[seats[arm] + 1]):
             pair[side, links[q]] = arm
@@ -111,36 +111,39 @@ def change_seats(i, j, decision, seats, sitting, first, links, place, pair, scor
         seat = seats[i] if side == 0 else seats[j]
         for q in range(first[seat], first[seat + 1]):
             e = links[q]
-            scores[ORDER, e] = place[pair[UPPER, e]] * len(place) + place[pair[LOWER, e]]
+            scores[ORDER, e] = place[pair[taken, e]] * len(place) + place[pair[1 - taken, e]]
 
 
 @njit(cache=True)
-def lay_groups(ints, decision, seats, sitting, first, links, rows, place, pair, scores):
-    """Seats for groups, those of the arms taken first; returns the number of exchanges."""
+def lay_groups(ints, taken, decision, seats, sitting, first, links, rows, place, pair, scores):
+    """Seats for groups, those of the arms taken first; returns the number of exchanges.
+
+    ``taken`` is the row of ``pair`` with the arms taken: the upper one if the largest parameters are looked for.
+    """
     k, groups = ints[0], ints[1] - 1
     starts, members = ints[2 : 3 + groups], ints[3 + groups :]
     count, q, s = 0, 0, 0
     for g in range(groups):
         width = starts[g + 1] - starts[g] - k
-        for side in range(2):
+        for inside in (True, False):
             own = 0
             for a in range(starts[g], starts[g + 1]):
                 i = members[a]
                 place[i] = a
-                if (decision[i] > 0) != (side == UPPER):
+                if (decision[i] > 0) != inside:
                     continue
                 seats[i], sitting[s], first[s] = s, i, q
-                rows[s] = width if side == UPPER else 0
-                for other in range(width if side == UPPER else k):
-                    links[q] = count + (own * width + other if side == UPPER else other * width + own)
-                    pair[side, links[q]] = i
+                rows[s] = width if inside else 0
+                for other in range(width if inside else k):
+                    links[q] = count + (own * width + other if inside else other * width + own)
+                    pair[taken if inside else 1 - taken, links[q]] = i
                     q += 1
                 own += 1
                 s += 1
         count += k * width
     first[s] = q
     for e in range(count):
-        scores[ORDER, e] = place[pair[UPPER, e]] * len(members) + place[pair[LOWER, e]]
+        scores[ORDER, e] = place[pair[taken, e]] * len(members) + place[pair[1 - taken, e]]
     return count
 
 
@@ -299,7 +302,7 @@ def run(
     seats, sitting, rows, place = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
     first, links = np.zeros(m + 1, np.int64), np.zeros(2 * spots, np.int64)
     before, moved = decision.copy(), np.empty(m + 1, np.int64)
-    last, count, fresh = -1, 0, True
+    last, count, fresh, taken = -1, 0, True, UPPER if sign > 0.0 else LOWER
     for _ in range(rounds):
         # the decision, and the exchanges of what has changed with it
         anew, many = last < 0, 0
@@ -308,11 +311,11 @@ def run(
         if kind == GROUPS:
             if anew:
                 best(kind, ints, weights, decision)
-                count = lay_groups(ints, decision, seats, sitting, first, links, rows, place, pair, scores)
+                count = lay_groups(ints, taken, decision, seats, sitting, first, links, rows, place, pair, scores)
             else:
                 other = replaced(last, ints, place, seats, sitting, weights)
                 if other >= 0:
-                    change_seats(last, other, decision, seats, sitting, first, links, place, pair, scores)
+                    change_seats(last, other, taken, decision, seats, sitting, first, links, place, pair, scores)
                     moved[0], moved[1], many = last, other, 2
         elif kind == TREE:
             if anew or overtaken(last, first, links, pair, decision, weights):

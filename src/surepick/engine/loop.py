@@ -33,8 +33,10 @@ def undecided(kind, ints, floats, lower, upper, warm, out):
     """C_t of a box; ``warm`` holds allocations at the two ends of a similar one. False if rounding cannot tell."""
     m = len(lower)
     if kind == 0:
-        groups = ints[1]
-        partition_undecided(lower, upper, ints[2 + groups :], ints[2 : 2 + groups], ints[0], out)
+        groups, low, high = ints[1], lower, upper
+        if floats[0] < 0.0:
+            low, high = -upper, -lower
+        partition_undecided(low, high, ints[2 + groups :], ints[2 : 2 + groups], ints[0], out)
     elif kind == 1:
         low, high = lower, upper
         if ints[1] < 0:

@@ -65,6 +65,31 @@ def partition_undecided(lower, upper, members, starts, k, out):
             out[i] = not ahead(low, a, upper[i], i) and not ahead(lower[i], i, high, b)
 
 
+@njit(cache=True)
+def partition_shortfall(lower, upper, members, starts, k, decision):
+    """The most by which an arm of the decision can be behind the k-th best of its group, that arm, and the strongest other."""
+    most, worst, other = 0.0, -1, -1
+    for g in range(len(starts) - 1):
+        start, end = starts[g], starts[g + 1]
+        if end - start == k:
+            continue
+        kth, a = nth_best(upper, members, start, end, k)
+        following = nth_best(upper, members, start, end, k + 1)[0]
+        best = -1
+        for p in range(start, end):
+            i = members[p]
+            if decision[i] == 0.0 and (best < 0 or upper[i] > upper[best]):
+                best = i
+        for p in range(start, end):
+            i = members[p]
+            if decision[i] == 0.0:
+                continue
+            by = (kth if ahead(kth, a, upper[i], i) else following) - lower[i]  # the k-th best of the others
+            if by > most:
+                most, worst, other = by, i, best
+    return most, worst, other
+
+
 # -- spanning trees
 
 

@@ -25,7 +25,7 @@ from .draws import sample
 from .heaps import arrange, fall, pop, push, rank, ranked
 from .kinds import CLOSED, HAIR, MAYBE, OPEN, PAUSED, TEST
 from .matroids import partition_undecided
-from .sequences import POWER, WIDE, ends, log_term
+from .sequences import POWER, SIGN, WIDE, ends, log_term
 
 WEIGHT, INNER_LOW, INNER_UP, OUTER_LOW, OUTER_UP = 0, 1, 2, 3, 4  # rows of ``values``
 # Heaps: the ranks of OUTER_UP and of OUTER_LOW; arms that wait for their turn; arms parked because they are in, the smallest
@@ -71,12 +71,21 @@ def kept(kernel: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], scales: np.
 
 
 @tight
+def worth(i, c, kind, numbers, units, span, counts, table):
+    """The bounds of an arm's parameter, or of its opposite if the smallest are looked for: the largest are best from here on."""
+    low, up = ends(i, c, kind, numbers, units, span, counts, table)
+    if span[SIGN, i] > 0.0:
+        return low, up
+    return -up, -low
+
+
+@tight
 def bound(i, g, values, edge, logs, kind, numbers, units, span, counts, table):
     """Both intervals of an arm of group g."""
-    low, up = ends(i, logs[1], kind, numbers, units, span, counts, table)
+    low, up = worth(i, logs[1], kind, numbers, units, span, counts, table)
     values[OUTER_LOW, i], values[OUTER_UP, i] = low, up
     if logs[0] != logs[1]:
-        inner_low, inner_up = ends(i, logs[0], kind, numbers, units, span, counts, table)
+        inner_low, inner_up = worth(i, logs[0], kind, numbers, units, span, counts, table)
         if g >= 0:
             edge[SLACK, g] = max(edge[SLACK, g], inner_low - low, up - inner_up)
         low, up = inner_low, inner_up
@@ -269,5 +278,5 @@ def run(
             return (PAUSED if what == TEST else what), arm
         c, tested = log_term(numbers, state[TOTAL]), True
         for i in range(m):
-            lower[i], upper[i] = ends(i, c, kind, numbers, units, span, counts, table)
+            lower[i], upper[i] = worth(i, c, kind, numbers, units, span, counts, table)
         partition_undecided(lower, upper, members, starts, k, out)

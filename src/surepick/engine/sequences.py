@@ -1,7 +1,8 @@
 """The interval of one arm, for every confidence sequence that has a kernel; to the last bit as the Python classes have it.
 
 ``numbers`` and ``units`` are those of :class:`surepick.confidence.base.Sequence`; ``span`` has the smallest and the largest value
-of every arm's parameter, its scale, and what rounding may take from a bound (``Moments.rounding``), by which it is put outwards.
+of every arm's parameter, its scale, what rounding may take from a bound (``Moments.rounding``), by which it is put outwards, and
+-1 if the problem looks for small parameters, else 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .record import DIFFERENCES, ESTIMATE, ORIGIN, SURPRISES, offset_of
 
 FIRST, POWER, SECOND, THIRD, LEVEL, RHO, NORM = 0, 1, 2, 3, 4, 5, 6  # of ``numbers``
 KIND, SHIFT, SCALE, PAIRED = 0, 1, 2, 3  # of ``units``
-LOW, HIGH, WIDE, ROUNDING = 0, 1, 2, 3  # of ``span``
+LOW, HIGH, WIDE, ROUNDING, SIGN = 0, 1, 2, 3, 4  # of ``span``
 
 
 @lean

@@ -25,8 +25,9 @@ class Trace:
     ----------
     samples : list of int
     gap : list of float
-        The gap of :class:`surepick.Certificate` after so many samples; infinite until every arm has an estimate.
-    epsilon, relative
+        The gap of :class:`surepick.Certificate` after so many samples, or its gap per arm if epsilon is for every arm; infinite
+        until every arm has an estimate.
+    epsilon, relative, per_arm
         What the exploration was asked for.
 
     Examples
@@ -44,7 +45,7 @@ class Trace:
     def __init__(self) -> None:
         self.samples: list[int] = []
         self.gap: list[float] = []
-        self.epsilon, self.relative = 0.0, False
+        self.epsilon, self.relative, self.per_arm = 0.0, False, False
 
     def __call__(self, seen: Explorer | Progress) -> None:
         explorer = seen.explorer if isinstance(seen, Progress) else seen
@@ -54,9 +55,10 @@ class Trace:
         self._note(explorer, explorer.certificate())
 
     def _note(self, explorer: Explorer, certificate: Certificate) -> None:
-        self.epsilon, self.relative = explorer.epsilon, explorer.relative
+        self.epsilon, self.relative, self.per_arm = explorer.epsilon, explorer.relative, explorer.per_arm
         self.samples.append(explorer.samples)
-        self.gap.append(certificate.gap)
+        per_arm = certificate.gap_per_arm if explorer.per_arm else None
+        self.gap.append(certificate.gap if per_arm is None else per_arm)
 
     def follow(
         self,

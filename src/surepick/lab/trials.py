@@ -40,8 +40,11 @@ class World:
         terms = float(np.abs(problem.slopes(decision) * truth).sum()) if problem.affine else 0.0
         return cls(problem, environment, truth, best, ROUNDING * (abs(best) + terms))
 
-    def correct(self, decision: np.ndarray[Any, Any], epsilon: float, relative: bool) -> bool:
-        """The decision is optimal at the truth or, with an epsilon, near enough to it."""
+    def correct(self, decision: np.ndarray[Any, Any], epsilon: float, relative: bool, per_arm: bool = False) -> bool:
+        """The decision is optimal at the truth or, with an epsilon, near enough to it: as a whole, or every one of its arms."""
+        if per_arm:
+            falls = self.problem._shortfall(self.truth, self.truth, decision.astype(np.float64))[1]
+            return falls <= epsilon + ROUNDING * float(np.abs(self.truth).max())
         slack = epsilon * abs(self.best) if relative else epsilon
         return self.problem._reward(self.truth, decision.astype(np.float64)) >= self.best - slack - self.near
 
@@ -58,6 +61,7 @@ class Setting:
     budget: int | None
     seed: int
     extensions: tuple[type[Policy] | type[Confidence], ...] = field(default=(), compare=False)
+    per_arm: bool = False
 
     def explorer(self, problem: Problem) -> Trial:
         return Trial(
@@ -67,6 +71,7 @@ class Setting:
             confidence=self.confidence,
             epsilon=self.epsilon,
             relative=self.relative,
+            per_arm=self.per_arm,
             budget=self.budget,
         )
 
@@ -125,7 +130,7 @@ def run_chunk(world: World | bytes, setting: Setting, runs: range) -> Chunk:
         decision = explorer.decision
         samples[i] = explorer.samples
         certified[i] = explorer.certified
-        correct[i] = here.correct(decision, setting.epsilon, setting.relative)
+        correct[i] = here.correct(decision, setting.epsilon, setting.relative, setting.per_arm)
         decisions.append(text_of(decision, here.problem))
         if kind not in _warm:
             _warm.add(kind)

@@ -46,9 +46,10 @@ class View:
         epsilon: float = 0.0,
         relative: bool = False,
         fixed: float | None = None,
+        per_arm: bool = False,
     ) -> None:
         self.problem, self.confidence, self.record = problem, confidence, record
-        self.delta, self.epsilon, self.relative = delta, epsilon, relative
+        self.delta, self.epsilon, self.relative, self.per_arm = delta, epsilon, relative, per_arm
         self.fixed = delta if fixed is None else fixed  # the delta of before the data, by which tests are tuned
         self.counts, self.estimates = record.counts, record.estimates
         self.open: Bools | None = None  # the arms that may be sampled, if not all
@@ -89,6 +90,10 @@ class View:
     def share(self, decision: np.ndarray[Any, Any], gap: float) -> float:
         """A gap in units of the reward as it is asked for: the same, or, if relative, a share of the best reward's size."""
         return self.problem._share(*self.box, np.asarray(decision, dtype=np.float64), gap) if self.relative else gap
+
+    def shortfall(self, decision: np.ndarray[Any, Any]) -> float:
+        """How far any arm of this decision is from the k-th best of its group at most."""
+        return self.problem._shortfall(*self.box, np.asarray(decision, dtype=np.float64))[1]
 
     @lazy
     def rival(self) -> tuple[np.ndarray[Any, Any], float]:
@@ -153,9 +158,16 @@ class Policy(ABC):
         """How far the decision is from the best at most."""
         return view.gap(decision)
 
+    def shortfall(self, view: View, decision: np.ndarray[Any, Any]) -> float:
+        """How far any arm of the decision is from the k-th best of its group at most; for ``ranked`` problems."""
+        return view.shortfall(decision)
+
     def near(self, view: View) -> bool:
-        """The gap of the decision is at most epsilon."""
-        return self.gap(view, self.decision(view)) <= view.epsilon
+        """The decision is within epsilon of the best: its reward or, if that is asked for, every one of its arms."""
+        return self._within(view, self.decision(view))
+
+    def _within(self, view: View, decision: np.ndarray[Any, Any]) -> bool:
+        return (self.shortfall if view.per_arm else self.gap)(view, decision) <= view.epsilon
 
     def attained(self, view: View) -> float:
         """The smallest delta at which these data certify the decision, by bisection; 1 if none does."""
@@ -164,8 +176,8 @@ class Policy(ABC):
         def certified(log_delta: float) -> bool:
             delta = math.exp(log_delta)
             box = view.confidence.at(delta * self.box_share)
-            other = View(view.problem, box, view.record, delta, view.epsilon, view.relative, view.fixed)
-            if view.epsilon > 0 and self.gap(other, decision) <= view.epsilon:
+            other = View(view.problem, box, view.record, delta, view.epsilon, view.relative, view.fixed, view.per_arm)
+            if view.epsilon > 0 and self._within(other, decision):
                 return True
             return self.certified(other) and bool((self.decision(other) == decision).all())
 
@@ -203,6 +215,12 @@ class Policy(ABC):
             if (arms & view.open).any():
                 return np.asarray(arms & view.open)
         return view.open
+
+
+def worth(view: View) -> tuple[Floats, Floats]:
+    """The box of what is maximised: of the parameters, or of their opposites if the problem looks for the smallest."""
+    lower, upper = view.box
+    return (lower, upper) if getattr(view.problem, "sign", 1.0) > 0 else (-upper, -lower)
 
 
 def spread(candidates: Bools, counts: Ints, scales: Floats, n: int) -> list[int]:

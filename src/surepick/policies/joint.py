@@ -38,6 +38,11 @@ class Joint(Policy):
     the one whose next observation adds more. With an epsilon, matroids are certified also when the exchanges together could gain
     no more than epsilon, and an exchange that looks like a tie gives way to the one that could gain most.
 
+    With an epsilon for every arm it takes the same samples, and stops when no exchange by itself could gain more: then every
+    arm of the decision is within epsilon of the k-th best of its group. For if arm h of the decision falls short by more, it is
+    not among the k best, and since the decision has k places some l of the k best is not in it: (h, l) is false by more than
+    epsilon, with h outside and l inside the true optimum, which is one of the same P pairs.
+
     Variances of arms that are not declared Bernoulli are weighed by pairs of observations; a pair that has begun is completed
     before anything else.
 
@@ -110,23 +115,64 @@ class Joint(Policy):
         Two bases differ by a one-to-one list of exchanges, so the best is better by at most the sum, over the arms to be given
         up, of the most that each could gain; or the same over the arms to be taken in.
         """
-        gap, which = view.gap(decision), np.flatnonzero(self._unsure(view))
+        gap, state = view.gap(decision), self._state(view)
+        if not isinstance(self.problem, LinearProblem) or not state.whole or (decision != state.decision).any():
+            return gap
+        open_ = self._unsure(view)
+        if open_.sum() <= WEIGHED:
+            order = self._doubtful(view)
+            return min(gap, view.share(decision, self._together(view, order[open_[order]], math.inf)))
+        # Of so many, what they could gain is worked out only if it is as little as was asked for.
+        return gap if view.relative else min(gap, self._together(view, self._doubtful(view), view.epsilon))
+
+    def shortfall(self, view: View, decision: np.ndarray[Any, Any]) -> float:
+        """From the box or, exchange by exchange, from what it could gain by its evidence, whichever is less."""
         state = self._state(view)
-        if not isinstance(self.problem, LinearProblem) or len(which) > WEIGHED or (decision != state.decision).any():
-            return gap
-        if not state.whole:
-            return gap
-        exchanges = self._state(view).exchanges
-        gains = kernels("exchanges").leads(which, *exchanges, *self.weigh(view), self.threshold(view.delta))
-        return min(gap, view.share(decision, self._sum(exchanges[0][which], exchanges[1][which], gains)))
+        by_box = view.shortfall(decision)
+        if by_box == 0.0 or not state.whole or (decision != state.decision).any():
+            return by_box
+        given = *view.box, *state.exchanges, *self.weigh(view), self.threshold(view.delta)
+        found = min(by_box, float(kernels("exchanges").largest(self._doubtful(view), *given)))
+        return view.epsilon if found > view.epsilon > 0 and self._each_within(view) else found  # bisection rounds up
 
     def near(self, view: View) -> bool:
-        """As ever, but the gap is worked out only if a quick estimate of it is near."""
+        """As ever, but exact evidence is worked out only if a quick estimate is near."""
         if isinstance(self.problem, LinearProblem):
             high, low, *_ = self._state(view).exchanges
-            if view.share(self.decision(view), self._sum(high, low, self._quick(view))) > 1.5 * view.epsilon:
+            gains = self._quick(view)
+            most = float(gains.max(initial=0.0)) if view.per_arm else self._sum(high, low, gains)
+            if view.share(self.decision(view), most) > 1.5 * view.epsilon:
                 return False
         return super().near(view)
+
+    def _within(self, view: View, decision: np.ndarray[Any, Any]) -> bool:
+        """No more of the evidence is worked out than tells."""
+        state = self._state(view)
+        if view.relative or not isinstance(self.problem, LinearProblem) or (decision != state.decision).any():
+            return super()._within(view, decision)
+        if view.per_arm:
+            return self._each_within(view)
+        return view.gap(decision) <= view.epsilon or (
+            state.whole and self._together(view, self._doubtful(view), view.epsilon) < math.inf
+        )
+
+    def _each_within(self, view: View) -> bool:
+        """No exchange by itself can gain more than epsilon."""
+        state = self._state(view)
+        if view.shortfall(state.decision) <= view.epsilon:
+            return True
+        if not state.whole:
+            return False
+        given = *view.box, *state.exchanges, *self.weigh(view), self.threshold(view.delta)
+        return bool(kernels("exchanges").within(self._doubtful(view), view.epsilon, *given))
+
+    def _doubtful(self, view: View) -> Ints:
+        """The exchanges, those first that could gain most by a quick estimate."""
+        return np.argsort(-self._quick(view), kind="stable")
+
+    def _together(self, view: View, order: Ints, most: float) -> float:
+        given = *self._state(view).exchanges, *self.weigh(view), self.threshold(view.delta)
+        return float(kernels("exchanges").together(order, most, *given))
 
     def _sum(self, high: Ints, low: Ints, gains: Floats) -> float:
         sums = []
@@ -138,6 +184,12 @@ class Joint(Policy):
 
     def _quick(self, view: View) -> Floats:
         """About what every exchange could gain, as if all arms were normal; it guides the sampling when epsilon is positive."""
+        found = view.__dict__.get("quick")
+        if found is None:
+            found = view.__dict__["quick"] = self._normal_gains(view)
+        return found
+
+    def _normal_gains(self, view: View) -> Floats:
         kinds, n, p, _, _, shift, scale, rho = self.weigh(view)
         high, low, slope_high, slope_low = self._state(view).exchanges
         shrunk = (n * p + 1.0) / (n + 2.0)
@@ -179,7 +231,7 @@ class Joint(Policy):
         counts, scores, stale = planned.copy(), state.scores.copy(), np.zeros(self.problem.m, dtype=np.bool_)
         chosen: list[int] = []
         e = state.weakest
-        gains = self._quick(view) if view.epsilon > 0 and isinstance(self.problem, LinearProblem) else None
+        gains = self._quick(view).copy() if view.epsilon > 0 and isinstance(self.problem, LinearProblem) else None
         if gains is not None and self._ahead(view, e) > view.epsilon:
             gains = None  # the weakest exchange seems far enough from a tie to be settled
         for _ in range(n):

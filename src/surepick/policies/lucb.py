@@ -7,14 +7,14 @@ import numpy as np
 from ..arms import Bools, Ints
 from ..problems import TopK
 from ..problems.base import Problem
-from .base import Policy, View
+from .base import Policy, View, worth
 
 
 class LUCB(Policy):
     """Lower and Upper Confidence Bounds (Kalyanakrishnan, Tewari, Auer and Stone 2012).
 
     J holds the k arms with the largest means. h is the arm of J with the lowest lower bound, l the arm outside J with the
-    highest upper bound. Every round samples both; it stops when the bounds no longer overlap.
+    highest upper bound. Every round samples both; it stops when the bounds no longer overlap. Minimising, all is mirrored.
     """
 
     name = "lucb"
@@ -28,7 +28,7 @@ class LUCB(Policy):
 
     def critical(self, view: View) -> tuple[int, int]:
         """h and l."""
-        lower, upper = view.box
+        lower, upper = worth(view)
         inside = view.decision > 0
         h = int(np.argmin(np.where(inside, lower, np.inf)))
         low = int(np.argmax(np.where(inside, -np.inf, upper)))
@@ -38,7 +38,8 @@ class LUCB(Policy):
         if view.decision.all():
             return True
         h, low = self.critical(view)
-        return bool(view.box[1][low] <= view.box[0][h])
+        lower, upper = worth(view)
+        return bool(upper[low] <= lower[h])
 
     def candidates(self, view: View) -> Bools:
         out = np.zeros(self.problem.m, dtype=np.bool_)

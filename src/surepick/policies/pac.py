@@ -25,7 +25,8 @@ class PAC(Policy):
     being the slope of the reward in theta_i. An interval shrinks by about 1 / (2 T_i) of its width with one more observation, so
     the arm with the largest |a_i(rival) - a_i(decision)| (U_i - L_i) / T_i is sampled.
 
-    It stops when the gap is at most epsilon (the explorer's test), or when phi is constant on the box.
+    It stops when the gap is at most epsilon (the explorer's test), or when phi is constant on the box. With an epsilon for every
+    arm, the largest shortfall of an arm takes the place of the gap, and the exchange that shows it that of the rival.
     """
 
     name = "pac"
@@ -53,7 +54,11 @@ class PAC(Policy):
 
     def gap(self, view: View, decision: np.ndarray[Any, Any]) -> float:
         mine, _, gap = self._best(view)
-        return gap if (decision == mine).all() else view.gap(decision)
+        return gap if not view.per_arm and (decision == mine).all() else view.gap(decision)
+
+    def shortfall(self, view: View, decision: np.ndarray[Any, Any]) -> float:
+        mine, _, shortfall = self._best(view)
+        return shortfall if view.per_arm and (decision == mine).all() else view.shortfall(decision)
 
     def candidates(self, view: View) -> Bools:
         return self._stakes(view) > 0
@@ -63,7 +68,7 @@ class PAC(Policy):
         able = self.able(view, stakes > 0)
         stakes = np.where(able, np.where(stakes[able].any(), stakes, 1.0), 0.0)
         # With one more observation of an arm its width falls as T^-1/2, so what the next one adds falls as T^-3/2.
-        heap = [(-s / c, i, int(c)) for i, (s, c) in enumerate(zip(stakes.tolist(), planned.tolist(), strict=True)) if s > 0]
+        heap = [(-float(stakes[i]) / int(planned[i]), i, int(planned[i])) for i in np.flatnonzero(stakes > 0).tolist()]
         heapq.heapify(heap)
         chosen = []
         for _ in range(n):
@@ -100,6 +105,7 @@ class PAC(Policy):
         return options
 
     def _weigh(self, view: View, decision: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], float]:
-        weigh = self.problem._relative_rival if view.relative else self.problem._rival
+        problem = self.problem
+        weigh = problem._shortfall if view.per_arm else problem._relative_rival if view.relative else problem._rival
         rival, gap = weigh(*view.box, np.asarray(decision, dtype=np.float64))
         return decision, rival, max(0.0, gap)

@@ -7,7 +7,7 @@ import numpy as np
 from ..arms import Bools, Floats
 from ..problems import TopK
 from ..problems.base import Problem
-from .base import Policy, View
+from .base import Policy, View, worth
 
 
 class UGapE(Policy):
@@ -15,7 +15,7 @@ class UGapE(Policy):
 
     B_i = (the k-th largest U_j of the others) - L_i bounds arm i's regret; J holds the k arms with the smallest B. u is
     the arm outside J with the highest upper bound, l the arm of J with the lowest lower bound; the less known of the two
-    is sampled. It stops when the largest B in J is not above 0, and returns J.
+    is sampled. It stops when the largest B in J is not above 0, and returns J. Minimising, all is mirrored.
     """
 
     name = "ugape"
@@ -33,7 +33,7 @@ class UGapE(Policy):
 
     def regret(self, view: View) -> Floats:
         """B, for every arm."""
-        lower, upper = view.box
+        lower, upper = worth(view)
         order = np.sort(upper)[::-1]
         if self.k == self.problem.m:
             return np.full(self.problem.m, -np.inf)
@@ -53,7 +53,7 @@ class UGapE(Policy):
         return bool(self.regret(view)[self.chosen(view)].max() <= 0.0)
 
     def candidates(self, view: View) -> Bools:
-        lower, upper = view.box
+        lower, upper = worth(view)
         inside = self.chosen(view)
         out = np.zeros(self.problem.m, dtype=np.bool_)
         out[int(np.argmax(np.where(inside, -np.inf, upper)))] = True

@@ -70,6 +70,8 @@ class Problem(ABC):
         Decisions are 0/1 vectors and the reward is (plus or minus) theta . y.
     any_weights : bool
         The maximiser takes parameters of either sign, also outside the arms' ranges.
+    ranked : bool
+        A decision takes the k best arms of every group, so each of them falls short by itself: ``shortfall`` says by how much.
     exchangeable : bool
         A decision is optimal iff no single exchange helps: one arm out and one in, or one unit moved.
     """
@@ -83,6 +85,7 @@ class Problem(ABC):
     per_arm: bool = True
     linear: bool = False
     any_weights: bool = True
+    ranked: bool = False
     exchangeable: bool = False
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
@@ -103,6 +106,11 @@ class Problem(ABC):
         """An empty record of observations for this problem's arms."""
         record = self.parameter.record(self.m)
         return record.place(self.arms) if isinstance(record, Moments) else record
+
+    @property
+    def yardstick(self) -> str:
+        """What every arm of a decision is compared with, in words: the best, the 2nd best of its group; "" if not ``ranked``."""
+        return ""
 
     @property
     def names(self) -> list[Hashable]:
@@ -199,6 +207,20 @@ class Problem(ABC):
         size = least + gap if least > 0 else -most - gap  # a reward falls short of the best; a cost exceeds it
         return gap / size if size > 0 else float("inf")
 
+    def shortfall(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[np.ndarray[Any, Any], float]:
+        """The most by which one arm of the decision can be worse than the k-th best of its group, and the exchange that shows it.
+
+        Only for the best k of all arms or of every group (``ranked``).
+        """
+        low, high = self.check_box(lower, upper)
+        return self._shortfall(low, high, self._member(decision))
+
+    def _shortfall(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        raise ProblemError(
+            f"The arms of a decision of {self.kind} do not fall short one by one; best-arm, top-k and best-of-each have a "
+            "shortfall, any class a rival."
+        )
+
     def slopes(self, decision: ArrayLike) -> Floats:
         """a(y): how the reward of a decision rises with every theta_i, for rewards that are affine in theta."""
         y = self._vector(decision, "decision")
@@ -277,6 +299,9 @@ class LinearProblem(Problem):
         super().__init__(arms, parameter)
         self.sense = check_sense(sense)
         self.sign = 1.0 if sense == "max" else -1.0
+
+    def slopes(self, decision: ArrayLike) -> Floats:
+        return self.sign * self._vector(decision, "decision")
 
     def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         return bool((rival == decision).all())  # the oracle at the corner that is worst for the decision still picks it

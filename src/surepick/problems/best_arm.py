@@ -10,18 +10,20 @@ from .top_k import TopK
 
 
 class BestArm(TopK):
-    """The one arm with the largest parameter: :class:`TopK` with k = 1.
+    """The one arm with the largest parameter (``sense="min"``: the smallest): :class:`TopK` with k = 1.
 
     Examples
     --------
     >>> BestArm(["a", "b", "c"]).solve([0.2, 0.9, 0.5])
     array([0, 1, 0])
+    >>> BestArm(["a", "b", "c"], sense="min").solve([0.2, 0.9, 0.5])
+    array([1, 0, 0])
     """
 
     kind = "best-arm"
 
-    def __init__(self, arms: int | Names, *, parameter: str | Estimator = "mean") -> None:
-        super().__init__(arms, 1, parameter=parameter)
+    def __init__(self, arms: int | Names, *, sense: str = "max", parameter: str | Estimator = "mean") -> None:
+        super().__init__(arms, 1, sense=sense, parameter=parameter)
 
     def keys(self) -> dict[str, Any]:
-        return {}
+        return {"sense": self.sense}

@@ -16,7 +16,7 @@ from .base import Kernel, LinearProblem
 
 
 class BestOfEach(LinearProblem):
-    """The ``k`` best arms of every group.
+    """The ``k`` best arms of every group: those with the largest parameters, or with the smallest ones.
 
     Parameters
     ----------
@@ -25,13 +25,16 @@ class BestOfEach(LinearProblem):
         A label for every arm.
     k : int
         How many arms to pick in each group.
+    sense : {"max", "min"}
+        "min" for the smallest parameters: the least time, cost or error.
     parameter : {"mean", "variance"} or Estimator
 
     Notes
     -----
     A partition matroid, hence bi-monotone. Arm i *can be in* iff fewer than k others of its group have a lower bound
     above its upper bound; it *can be out* iff at least k others have an upper bound above its lower bound. Ties go to
-    the lower index. One selection a group answers both for all arms.
+    the lower index, in both senses. One selection a group answers both for all arms. The smallest parameters are found by the
+    mirror image of the box.
 
     Examples
     --------
@@ -40,6 +43,7 @@ class BestOfEach(LinearProblem):
     """
 
     kind = "best-of-each"
+    ranked = True
     exchangeable = True
 
     def __init__(
@@ -48,9 +52,10 @@ class BestOfEach(LinearProblem):
         groups: Sequence[Hashable],
         k: int = 1,
         *,
+        sense: str = "max",
         parameter: str | Estimator = "mean",
     ) -> None:
-        super().__init__(make_arms(arms), make_estimator(parameter))
+        super().__init__(make_arms(arms), make_estimator(parameter), sense)
         given = entries(groups)
         if given is None:
             raise ProblemError(f"groups must be a list with a text or a number for every arm, not {short(groups)}.")
@@ -79,11 +84,40 @@ class BestOfEach(LinearProblem):
         self._members = np.argsort(self.group, kind="stable").astype(np.int64)
         self._starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
+    @property
+    def yardstick(self) -> str:
+        ending = "th" if self.k % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(self.k % 10, "th")
+        return ("the best" if self.k == 1 else f"the {self.k}{ending} best") + (" of its group" if len(self._starts) > 2 else "")
+
     def _contains(self, decision: Floats) -> bool:
         picked = np.bincount(self.group, weights=decision)
         return bool(np.isin(decision, (0.0, 1.0)).all() and (picked == self.k).all())
 
+    def _shortfall(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        """The largest B_h over the arms h of the decision, B_h = (the k-th largest U of the others of its group) - L_h.
+
+        Arm h falls short by theta_(k) - theta_h, theta_(k) being the k-th best parameter of its group. If that is positive, h
+        is not among the k best, so theta_(k) is the k-th best of the others, and at most the k-th largest of their upper
+        bounds. It is attained where h is at its lower bound and the others are at their upper ones. Minimising, all is
+        mirrored.
+
+        A bound exchange by exchange, for evidence that is not a box: if h falls short, then one of the k best is outside the
+        decision, which has k places. So there is an l outside it with theta_l >= theta_(k), and h falls short by at most the most
+        that one of these can be above h.
+        """
+        low, high = (lower, upper) if self.sign > 0 else (-upper, -lower)
+        gap, worst, other = kernels("matroids").partition_shortfall(low, high, self._members, self._starts, self.k, decision)
+        rival = decision.astype(np.int64)
+        if worst >= 0:
+            rival[worst], rival[other] = 0, 1
+        return rival, float(gap)
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+        if len(self._starts) == 2:  # one group needs no order
+            edge = np.partition(weights, self.m - self.k)[self.m - self.k]
+            decision: np.ndarray[Any, Any] = (weights > edge).astype(np.int64)
+            decision[np.flatnonzero(weights == edge)[: self.k - int(decision.sum())]] = 1
+            return decision
         order = self._members[np.lexsort((self._members, -weights[self._members], self.group[self._members]))]
         rank = np.arange(self.m) - np.repeat(self._starts[:-1], np.diff(self._starts))
         decision = np.zeros(self.m, dtype=np.int64)
@@ -96,7 +130,7 @@ class BestOfEach(LinearProblem):
         return out
 
     def keys(self) -> dict[str, Any]:
-        return {"groups": self.group.tolist(), "k": self.k}
+        return {"groups": self.group.tolist(), "k": self.k, "sense": self.sense}
 
     def kernel(self) -> Kernel:
-        return Kernel(0, np.concatenate(([self.k, len(self._starts)], self._starts, self._members)), np.empty(0))
+        return Kernel(0, np.concatenate(([self.k, len(self._starts)], self._starts, self._members)), np.array([self.sign]))

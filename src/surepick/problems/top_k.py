@@ -11,12 +11,14 @@ from .best_of_each import BestOfEach
 
 
 class TopK(BestOfEach):
-    """The ``k`` arms with the largest parameters.
+    """The ``k`` arms with the largest parameters, or with the smallest ones.
 
     Parameters
     ----------
     arms : int, names or Arm objects
     k : int
+    sense : {"max", "min"}
+        "min" for the smallest parameters: the least time, cost or error.
     parameter : {"mean", "variance"} or Estimator
 
     Notes
@@ -27,13 +29,15 @@ class TopK(BestOfEach):
     --------
     >>> TopK(["a", "b", "c", "d"], k=2).solve([0.2, 0.5, 0.9, 0.4])
     array([0, 1, 1, 0])
+    >>> TopK(["a", "b", "c", "d"], k=2, sense="min").solve([0.2, 0.5, 0.9, 0.4])
+    array([1, 0, 0, 1])
     """
 
     kind = "top-k"
 
-    def __init__(self, arms: int | Names, k: int, *, parameter: str | Estimator = "mean") -> None:
-        LinearProblem.__init__(self, make_arms(arms), make_estimator(parameter))
+    def __init__(self, arms: int | Names, k: int, *, sense: str = "max", parameter: str | Estimator = "mean") -> None:
+        LinearProblem.__init__(self, make_arms(arms), make_estimator(parameter), sense)
         self._partition([0] * self.m, k, ["all"])
 
     def keys(self) -> dict[str, Any]:
-        return {"k": self.k}
+        return {"k": self.k, "sense": self.sense}

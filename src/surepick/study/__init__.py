@@ -6,6 +6,7 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     delta = 0.05                        # may be wrong with this probability          (default 0.05)
     epsilon = 0.0                       # stop when within this of the best           (default 0)
     relative = false                    # epsilon is a share of the best reward       (default false)
+    per_arm = false                     # epsilon is for every chosen arm             (default false)
     budget = 100000                     # samples at most                             (default: no limit)
     spend = false                       # spend the whole budget                      (default false)
     policy = "auto"                     # or "coci", "uniform", "unified", ...
@@ -29,9 +30,9 @@ nobody needs is ignored. Paths are relative to the study file.
 ================== ================================================================= ===========================
 problem.kind       its keys (those in brackets may be left out)                      columns that can replace keys
 ================== ================================================================= ===========================
-best-arm           [parameter]
-top-k              k, [parameter]
-best-of-each       groups, [k, parameter]                                            group
+best-arm           [sense, parameter]
+top-k              k, [sense, parameter]
+best-of-each       groups, [k, sense, parameter]                                     group
 spanning-tree      edges, [sense, parameter]; arms may be left out                   u and v
 matching           edges, [perfect, sense, parameter]; arms may be left out          u and v
 path               edges, source, target, [sense, parameter]; arms may be left out   u and v

@@ -114,10 +114,10 @@ def build_problem(place: Place, data: dict[str, object], arms: Arms, table: Tabl
     with place.blame("problem", type(keys).model_fields):
         match keys:
             case schema.TopKKeys():
-                return TopK(_needed(place, arms), keys.k, parameter=keys.parameter)
+                return TopK(_needed(place, arms), keys.k, sense=keys.sense, parameter=keys.parameter)
             case schema.BestOfEachKeys():
                 groups = need("groups", keys.groups, "group", Table.texts)
-                return BestOfEach(_needed(place, arms), groups, keys.k, parameter=keys.parameter)
+                return BestOfEach(_needed(place, arms), groups, keys.k, sense=keys.sense, parameter=keys.parameter)
             case schema.SpanningTreeKeys():
                 return SpanningTree(_edges(need, keys), sense=keys.sense, arms=arms, parameter=keys.parameter)
             case schema.MatchingKeys():
@@ -141,7 +141,7 @@ def build_problem(place: Place, data: dict[str, object], arms: Arms, table: Tabl
                 cost = _cost(place, keys.cost, table, m)
                 return ResourcePlan(cost, caps, keys.require, arms=arms, parameter=keys.parameter)
             case schema.BestArmKeys():
-                return BestArm(_needed(place, arms), parameter=keys.parameter)
+                return BestArm(_needed(place, arms), sense=keys.sense, parameter=keys.parameter)
     raise AssertionError(f"no builder for {kind}")
 
 

@@ -41,6 +41,7 @@ class StudyKeys(Strict):
     delta: Annotated[float, _field("a probability between 0 and 1, both excluded")] = 0.05
     epsilon: Annotated[float, _field("a finite number of at least 0")] = 0.0
     relative: Annotated[bool, _field("true or false")] = False
+    per_arm: Annotated[bool, _field("true or false")] = False
     budget: Annotated[int | None, _field("a whole number of samples")] = None
     spend: Annotated[bool, _field("true or false")] = False
     policy: Annotated[str, _field("the name of a policy, such as 'auto' or 'coci'")] = "auto"
@@ -78,16 +79,18 @@ class MeanOrVariance(ProblemKeys):
 
 
 class BestArmKeys(MeanOrVariance):
-    pass
+    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
 
 
 class TopKKeys(MeanOrVariance):
     k: Annotated[int, _field("a whole number of at least 1")]
+    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
 
 
 class BestOfEachKeys(MeanOrVariance):
     groups: Annotated[list[Label] | None, _field("a list of labels, one an arm")] = None
     k: Annotated[int, _field("a whole number of at least 1")] = 1
+    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
 
 
 class GraphKeys(MeanOrVariance):

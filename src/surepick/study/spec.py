@@ -26,7 +26,7 @@ from .schema import StudyKeys
 from .tables import Table, read_text
 from .worlds import build_world
 
-SETTINGS = ("delta", "epsilon", "relative", "budget", "spend", "policy", "confidence")
+SETTINGS = ("delta", "epsilon", "relative", "per_arm", "budget", "spend", "policy", "confidence")
 NOUNS = {"sample-allocation": "stratum", "resource-plan": "site", "spanning-tree": "edge", "matching": "edge", "path": "edge"}
 
 
@@ -37,7 +37,7 @@ class StudySpec:
     Attributes
     ----------
     problem : Problem
-    delta, epsilon, relative, budget, spend, policy, confidence
+    delta, epsilon, relative, per_arm, budget, spend, policy, confidence
         As for :class:`surepick.Explorer`; ``budget`` is in samples.
     seed : int
         Of the simulation.
@@ -60,6 +60,7 @@ class StudySpec:
     delta: float
     epsilon: float
     relative: bool
+    per_arm: bool
     budget: int | None
     spend: bool
     policy: str

@@ -50,7 +50,8 @@ def gap(traces: Trace | Mapping[str, Trace], *, marks: Mapping[str, float] | Non
     log_scale(axes, "x", xs, count)
     log_scale(axes, "y", ys, lambda y: _amount(y, first.relative))
     axes.set_xlabel("samples")
-    axes.set_ylabel("certified: worse than the best by at most", fontsize=9)
+    what = "every arm worse than the k-th best" if first.per_arm else "worse than the best"
+    axes.set_ylabel(f"certified: {what} by at most", fontsize=9)
     grid(axes)
     legend(figure, *axes.get_legend_handles_labels())
     return figure

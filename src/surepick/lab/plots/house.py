@@ -31,9 +31,10 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # one more than colours, so that 
 
 def paper(height: float, title: str) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    from .picture import Picture
+
+    figure = Picture(figsize=(WIDTH, height), layout="constrained")
     FigureCanvasAgg(figure)
     if title:
         figure.suptitle(plain(textwrap.fill(title, 70)), fontsize=12, fontweight="bold", x=0.02, ha="left")
