@@ -16,7 +16,7 @@ from .arms import WIDEST, Floats
 from .certificate import Certificate, Outcome
 from .confidence import Confidence, Mixture
 from .confidence.base import Sequence
-from .engine import kernels
+from .engine import kernels, start
 from .engine.kinds import BITS, DECIDED, EMPTY, FEWEST, FILLED, FIRST, FOREIGN, LAST, LAW, SPENT, UNSURE, USED
 from .environments.base import Environment, Law, law_of, stream
 from .errors import ObservationError, SettingError
@@ -120,12 +120,13 @@ def drive(
     source = Source(explorer, sampler, seed, run)
     report = Report(explorer, progress)
     fast = compiled_loop(explorer) if compiled and batch == 1 else None
+    patience = Patience()
     batch = max(int(batch), explorer.policy.pace)
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
     for arm in explorer.ask(missing) if missing and batch == 1 else ():
         source.take(arm, 1)
-    while arms := explorer.ask(batch):
-        if fast is not None and explorer.started:
+    while arms := patience.ask(explorer, batch):
+        if fast is not None and explorer.started and patience.over(fast, explorer, source):
             if run_compiled(fast, explorer, source, report):
                 break
             fast = None  # the policy is not content, which it should be; the plain loop goes on
@@ -210,8 +211,16 @@ class Source:
 
 # -- compiled loops ---------------------------------------------------------------------------------------------------------
 
-# Runs for some rounds, or until something needs the caller: (what, arm), see engine/kinds.py.
-Stretch: TypeAlias = Callable[[int], tuple[int, int]]
+
+class Stretch(NamedTuple):
+    """Runs for some rounds, or until something needs the caller: (what, arm), see engine/kinds.py."""
+
+    kernel: Any
+    given: tuple[Any, ...]
+
+    def __call__(self, rounds: int) -> tuple[int, int]:
+        found: tuple[int, int] = self.kernel(*self.given, rounds)
+        return found
 
 
 class Compiled(NamedTuple):
@@ -239,6 +248,26 @@ def _sequence(confidence: Confidence) -> Sequence | None:
     """How compiled loops see the intervals. A class from elsewhere may have other intervals than the one it derives from."""
     cls = type(confidence)
     return confidence.kernel() if cls.__module__.startswith(f"{__package__}.confidence.") or "kernel" in vars(cls) else None
+
+
+class Patience:
+    """Python runs what a loop could that is not compiled yet; if that takes long, the loop is compiled."""
+
+    def __init__(self) -> None:
+        self.kernel: Any = None
+        self.ready = False
+
+    def ask(self, explorer: Explorer, n: int) -> list[int]:
+        if self.kernel is None or self.ready:
+            return explorer.ask(n)
+        with self.kernel.charged():
+            return explorer.ask(n)
+
+    def over(self, loop: Compiled, explorer: Explorer, source: Source) -> bool:
+        if self.kernel is None:
+            self.kernel, given = loop.prepare(explorer, source)
+            self.ready = self.kernel.ready(*given, ROUNDS)
+        return self.ready or self.kernel.spent >= start.patience
 
 
 def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Report) -> bool:
@@ -293,7 +322,7 @@ def _by_note(explorer: Explorer, source: Source) -> Stretch:
         return _by_fence(explorer, source)
     everywhere, kept = type(explorer.policy) is Uniform, room.kept(kernel.ints, explorer.counts, explorer.problem.scales)
     given = everywhere, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer)
-    return lambda rounds: room.run(*given, rounds)
+    return Stretch(room.run, given)
 
 
 def _by_unit(explorer: Explorer, source: Source) -> Stretch:
@@ -303,7 +332,7 @@ def _by_unit(explorer: Explorer, source: Source) -> Stretch:
     near = np.array([problem._solve(end) for end in explorer.box()])
     kept = room.kept(near, explorer.counts, problem.scales)
     given = *kernel, type(explorer.policy) is Uniform, *kept, *arrays_of(explorer, source), _budget(explorer)
-    return lambda rounds: room.run(*given, rounds)
+    return Stretch(room.run, given)
 
 
 def _by_fence(explorer: Explorer, source: Source) -> Stretch:
@@ -311,8 +340,7 @@ def _by_fence(explorer: Explorer, source: Source) -> Stretch:
     kernel = explorer.problem.kernel()
     assert kernel is not None
     given = *kernel, type(explorer.policy) is Uniform, *arrays_of(explorer, source), np.array([1 / 64]), _budget(explorer)
-    run = kernels("loop").run
-    return lambda rounds: run(*given, rounds)
+    return Stretch(kernels("loop").run, given)
 
 
 def _by_contest(explorer: Explorer, source: Source) -> Stretch:
@@ -324,7 +352,7 @@ def _by_contest(explorer: Explorer, source: Source) -> Stretch:
         return _by_rival(explorer, source)
     kept = room.kept(kernel.ints, explorer.counts, problem.scales)
     given = type(explorer.policy) is CLUCB, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer)
-    return lambda rounds: room.run(*given, rounds)
+    return Stretch(room.run, given)
 
 
 def _by_rival(explorer: Explorer, source: Source) -> Stretch:
@@ -335,8 +363,7 @@ def _by_rival(explorer: Explorer, source: Source) -> Stretch:
     policy = type(explorer.policy)
     how = kernel.kind, kernel.ints, problem.sign, policy is CLUCB, policy is Uniform
     given = *how, *arrays_of(explorer, source), _budget(explorer)
-    run = kernels("rivals").run
-    return lambda rounds: run(*given, rounds)
+    return Stretch(kernels("rivals").run, given)
 
 
 def _by_exchange(explorer: Explorer, source: Source) -> Stretch:
@@ -346,13 +373,12 @@ def _by_exchange(explorer: Explorer, source: Source) -> Stretch:
     assert isinstance(confidence, Mixture)
     kernel = policy.kernel
     given: tuple[Any, ...] = (
-        kernel.kind, kernel.ints, kernel.floats, policy.sign,
+        kernel.kind, *(True if kernel.kind == kind else None for kind in (0, 1, 2)), kernel.ints, kernel.floats, policy.sign,
         confidence.kinds, confidence.shift, confidence.scale, confidence.paired, confidence.kernel().units, confidence.rho,
         policy.threshold(explorer.delta), problem.low, problem.high,
         *_moving(explorer, source), policy.decision(explorer.view), policy.pairs, _budget(explorer),
     )  # fmt: skip
-    run = kernels("joint").run
-    return lambda rounds: run(*given, rounds)
+    return Stretch(kernels("joint").run, given)
 
 
 # What runs in compiled code (with batch=1 and epsilon=0, and a sequence that has a kernel); the first line that fits counts.
