@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from .estimators import Moments
 from .explorer import Explorer
 from .policies import CLUCB, COCI, Joint, Policy, Unified, Uniform
 from .problems.base import LinearProblem, Problem, kernel_of
+
+log = logging.getLogger(__name__)
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
 
@@ -135,6 +138,8 @@ def drive(
             source.take(arm, n)
         report()
     report(last=True)
+    if log.isEnabledFor(logging.INFO):
+        log.info("%s after %s samples.", "Certified" if explorer.certified else "Stopped", f"{explorer.samples:,}")
 
 
 class Report:
@@ -142,12 +147,16 @@ class Report:
 
     def __init__(self, explorer: Explorer, progress: Callable[[Progress], object] | None) -> None:
         self.explorer, self.progress, self.last = explorer, progress, time.monotonic()
+        self.logs = log.isEnabledFor(logging.DEBUG)
 
     def __call__(self, last: bool = False) -> None:
-        if self.progress is None or not (last or time.monotonic() - self.last >= REPORT):
+        if (self.progress is None and not self.logs) or not (last or time.monotonic() - self.last >= REPORT):
             return
         self.last = time.monotonic()
-        self.progress(Progress(self.explorer.samples, int(self.explorer.undecided.sum()), self.explorer))
+        if self.logs:
+            log.debug("%s samples, %d arms undecided.", f"{self.explorer.samples:,}", int(self.explorer.undecided.sum()))
+        if self.progress is not None:
+            self.progress(Progress(self.explorer.samples, int(self.explorer.undecided.sum()), self.explorer))
 
 
 # Where a generator of NumPy keeps its functions for compiled code (bitgen_t), from the capsule that NumPy hands out.

@@ -27,7 +27,7 @@ from numba.core.dispatcher import OmittedArg
 from numba.core.options import DefaultOptions
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
-from numba.core.types import Omitted
+from numba.core.types.misc import Omitted
 
 from . import start
 
@@ -209,11 +209,18 @@ class Shelves(NullCache):  # type: ignore[misc]
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if self.last is not None:
-            self.last.within = not callable_from_python(data)
-            with suppress(OSError):  # the disk is full, say
+        if self.last is None:
+            return
+        self.last.within = not callable_from_python(data)
+        with suppress(OSError):  # the disk is full, say
+            try:
                 self.last.save_overload(sig, data)
-            self.last.within = False
+            except OSError:
+                raise
+            except Exception:  # the list of what is there is damaged
+                self.last.flush()
+                self.last.save_overload(sig, data)
+        self.last.within = False
 
 
 # -- kernels ----------------------------------------------------------------------------------------------------------
@@ -230,9 +237,9 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """It is compiled for such arguments, here or on disk, or Python has taken long enough for its work."""
         if self.spent >= start.patience:
             return True
-        types = tuple(Omitted(a.value) if isinstance(a, OmittedArg) else self.typeof_pyval(a) for a in args)
-        made = self.overloads.get(types)
-        return (made is not None and callable_from_python(made)) or self._cache.filled(types, self.targetctx.codegen())
+        sig = tuple(Omitted(a.value) if isinstance(a, OmittedArg) else self.typeof_pyval(a) for a in args)
+        made = self.overloads.get(sig)
+        return (made is not None and callable_from_python(made)) or self._cache.filled(sig, self.targetctx.codegen())
 
     def compile(self, sig: Any) -> Any:
         """For Python, or while another kernel is compiled that calls it: then it need not take its arguments from Python, which
@@ -281,7 +288,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
 
 def _make(function: Any, *, small: bool = False, **options: Any) -> Any:
-    made = njit(**options, no_cfunc_wrapper=True)(function)
+    made = njit(no_cfunc_wrapper=True, **options)(function)  # nobody calls it from C
     if isinstance(made, CPUDispatcher):  # which NUMBA_DISABLE_JIT prevents
         made.__class__ = Kernel
         made.patient, made.small, made._cache = function.__module__ in PATIENT and not small, small, Shelves(function)

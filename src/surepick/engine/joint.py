@@ -333,11 +333,10 @@ def run(
                 if other >= 0:
                     change_seats(last, other, decision, seats, sitting, first, links, place, pair, scores)
                     moved[0], moved[1], many = last, other, 2
-        if rooted is not None:
-            if anew or overtaken(last, first, links, pair, decision, weights):
-                anew = True
-                best_tree(ints, weights, decision)
-                count = lay_tree(ints, decision, seats, first, links, rows, pair, scores)
+        if rooted is not None and (anew or overtaken(last, first, links, pair, decision, weights)):
+            anew = True
+            best_tree(ints, weights, decision)
+            count = lay_tree(ints, decision, seats, first, links, rows, pair, scores)
         if shared is not None:
             if not improve(floats, weights, ints[1 : 1 + m], ints[1 + m :], decision):
                 return UNSURE, -1

@@ -10,10 +10,11 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import parent_process
 
 log = logging.getLogger("surepick")
 
-NOTICE = "surepick: compiling for this machine, once; some 5 to 15 s"
+NOTICE = "surepick: compiling for this machine, once; this takes some seconds"
 
 patience = 0.5  # seconds of work that Python may take for the work of one kernel, or of one loop
 spoken: bool | None = None  # whether the notice goes to standard error; None: if somebody is likely to read it there
@@ -43,7 +44,7 @@ def notice() -> None:
 
 
 def watched() -> bool:
-    """Standard error is a terminal or goes to a notebook."""
-    if sys.stderr is None:
+    """Standard error is a terminal or goes to a notebook, and this is no worker of a simulation, which shows a bar."""
+    if sys.stderr is None or parent_process() is not None:
         return False
     return sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..certificate import Certificate
 from ..explorer import Explorer
-from ..loop import Progress, Report, Sampler, Source, compiled_loop, drive, run_compiled
+from ..loop import Patience, Progress, Report, Sampler, Source, compiled_loop, drive, run_compiled
 
 
 class Trace:
@@ -95,9 +95,9 @@ class Trace:
 
         source, report = Source(explorer, sampler, seed, run), Report(explorer, None if progress is None else told)
         compiled = compiled_loop(explorer) if batch == 1 else None
-        batch = max(int(batch), explorer.policy.pace)
-        while arms := explorer.ask(batch):
-            if compiled is not None and explorer.started:
+        patience, batch = Patience(), max(int(batch), explorer.policy.pace)
+        while arms := patience.ask(explorer, batch):
+            if compiled is not None and explorer.started and patience.over(compiled, explorer, source):
                 next_look = max(explorer.samples + 1, math.ceil(self.growth * explorer.samples))
                 explorer.budget = next_look if budget is None else min(next_look, budget)
                 try:
