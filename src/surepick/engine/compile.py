@@ -58,10 +58,8 @@ def places() -> Iterator[Path]:
     yield HERE / "__pycache__"
     if (own := _user_cache()) is not None:
         yield own / "surepick"
-    if hasattr(os, "getuid"):
-        place = Path(tempfile.gettempdir()) / f"surepick-{os.getuid()}"
-        if _own(place):
-            yield place
+    if (shared := _temporary()) is not None:
+        yield shared
 
 
 def _user_cache() -> Path | None:
@@ -75,6 +73,17 @@ def _user_cache() -> Path | None:
     except RuntimeError:  # there is none
         return None
     return home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache"
+
+
+def _temporary() -> Path | None:
+    """A temporary folder of ours alone."""
+    if not hasattr(os, "getuid"):
+        return None
+    try:
+        place = Path(tempfile.gettempdir()) / f"surepick-{os.getuid()}"
+    except FileNotFoundError:  # no folder will do
+        return None
+    return place if _own(place) else None
 
 
 def _own(place: Path) -> bool:

@@ -98,7 +98,8 @@ class Trace:
         patience, batch = Patience(), max(int(batch), explorer.policy.pace)
         while arms := patience.ask(explorer, batch):
             if compiled is not None and explorer.started and patience.over(compiled, explorer, source):
-                next_look = max(explorer.samples + 1, math.ceil(self.growth * explorer.samples))
+                last = self.samples[-1] if self.samples else 0
+                next_look = max(explorer.samples + 1, math.ceil(self.growth * last))
                 explorer.budget = next_look if budget is None else min(next_look, budget)
                 try:
                     run_compiled(compiled, explorer, source, report)
