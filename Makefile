@@ -15,11 +15,7 @@ BIN := .venv/bin
 demo: .venv/run.stamp
 	$(BIN)/surepick demo
 
-# numba's cache notices changes of a kernel's own file only, not of the kernels that it calls.
-FRESH := rm -f src/surepick/engine/__pycache__/*.nbi src/surepick/engine/__pycache__/*.nbc
-
 test: .venv/test.stamp
-	$(FRESH)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -27,7 +23,6 @@ test: .venv/test.stamp
 	$(BIN)/pytest -q -n 2 --durations=10
 
 slow: .venv/test.stamp
-	$(FRESH)
 	$(BIN)/pytest -q -n 2 -m slow --durations=10
 
 bench: .venv/test.stamp

@@ -17,11 +17,12 @@ import laboratory
 import numpy as np
 import programs
 import sampling
+import start
 import undecided
 from marks import write
 from rich.progress import track
 
-PARTS = (engine, laboratory, allocation, undecided, asking, sampling, graphs, programs)
+PARTS = (engine, laboratory, allocation, undecided, asking, sampling, graphs, programs, start)
 
 
 def main() -> int:

@@ -9,6 +9,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from surepick.cli import main
+from surepick.engine import start
+
+start.patience = 0.0  # compile at once: most tests are about compiled code
+start._told = True  # and say nothing about it
 
 # The same examples every time, so that a green run stays green.
 settings.register_profile(

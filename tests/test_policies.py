@@ -142,6 +142,7 @@ def test_asking_changes_nothing(policy: str) -> None:
     world, runs = sp.Bernoulli([0.95, 0.7, 0.5, 0.3, 0.1]), []
     for again in (0, 3 if policy == "ts-explore" else 99):  # every answer of TS-Explore takes hundreds of oracle calls
         ex = sp.Explorer(sp.TopK(5, 2), policy=policy, confidence="own", budget=400 if policy == "ts-explore" else 1500)
+        ex.policy.seed(0, 0)
         rngs, told = [np.random.default_rng(i) for i in range(5)], []
         while arms := ex.ask():
             for n in range(again):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from .arms import Arm as Arm
 
 __version__ = "0.1.0"
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # who wants to read it adds a handler of his own; see docs/speed.md
 
 # Where each public name lives. Names are imported on first use, so that `surepick --help` does not wait for NumPy.
 _HOME = {

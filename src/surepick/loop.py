@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from .certificate import Certificate, Outcome
 from .checks import MANY, SEEDS, short, whole
 from .confidence import Confidence, Mixture
 from .confidence.base import Sequence
-from .engine import kernels
+from .engine import kernels, start
 from .engine.kinds import BITS, DECIDED, EMPTY, FEWEST, FILLED, FIRST, FOREIGN, LAST, LAW, SPENT, UNSURE, USED
 from .environments.base import Environment, Law, law_of, stream
 from .errors import ObservationError, SamplerError, SettingError
@@ -26,6 +27,8 @@ from .estimators import Moments
 from .explorer import Explorer
 from .policies import CLUCB, COCI, Joint, Policy, Unified, Uniform
 from .problems.base import LinearProblem, Problem, kernel_of
+
+log = logging.getLogger(__name__)
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
 
@@ -137,12 +140,13 @@ def drive(
     source = Source(explorer, sampler, seed, run)
     report = Report(explorer, progress)
     fast = compiled_loop(explorer) if compiled and batch == 1 else None
+    patience = Patience()
     batch = max(batch, explorer.policy.pace)
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
     for arm in explorer.ask(min(missing, MANY)) if missing and batch == 1 else ():
         source.take(arm, 1)
-    while arms := explorer.ask(batch):
-        if fast is not None and explorer.started:
+    while arms := patience.ask(explorer, batch):
+        if fast is not None and explorer.started and patience.over(fast, explorer, source):
             if run_compiled(fast, explorer, source, report):
                 break
             fast = None  # the policy is not content, which it should be; the plain loop goes on
@@ -151,6 +155,8 @@ def drive(
             source.take(arm, n)
         report()
     report(last=True)
+    if log.isEnabledFor(logging.INFO) and not explorer.certified:  # a certificate logs itself
+        log.info("Stopped after %s samples.", f"{explorer.samples:,}")
 
 
 class Report:
@@ -158,12 +164,16 @@ class Report:
 
     def __init__(self, explorer: Explorer, progress: Callable[[Progress], object] | None) -> None:
         self.explorer, self.progress, self.last = explorer, progress, time.monotonic()
+        self.logs = log.isEnabledFor(logging.DEBUG)
 
     def __call__(self, last: bool = False) -> None:
-        if self.progress is None or not (last or time.monotonic() - self.last >= REPORT):
+        if (self.progress is None and not self.logs) or not (last or time.monotonic() - self.last >= REPORT):
             return
         self.last = time.monotonic()
-        self.progress(Progress(self.explorer.samples, int(self.explorer.undecided.sum()), self.explorer))
+        if self.logs:
+            log.debug("%s samples, %d arms undecided.", f"{self.explorer.samples:,}", int(self.explorer.undecided.sum()))
+        if self.progress is not None:
+            self.progress(Progress(self.explorer.samples, int(self.explorer.undecided.sum()), self.explorer))
 
 
 # Where a generator of NumPy keeps its functions for compiled code (bitgen_t), from the capsule that NumPy hands out.
@@ -247,8 +257,16 @@ class Source:
 
 # -- compiled loops ---------------------------------------------------------------------------------------------------------
 
-# Runs for some rounds, or until something needs the caller: (what, arm), see engine/kinds.py.
-Stretch: TypeAlias = Callable[[int], tuple[int, int]]
+
+class Stretch(NamedTuple):
+    """Runs for some rounds, or until something needs the caller: (what, arm), see engine/kinds.py."""
+
+    kernel: Any
+    given: tuple[Any, ...]
+
+    def __call__(self, rounds: int) -> tuple[int, int]:
+        found: tuple[int, int] = self.kernel(*self.given, rounds)
+        return found
 
 
 class Compiled(NamedTuple):
@@ -278,6 +296,26 @@ def _sequence(confidence: Confidence) -> Sequence | None:
     """How compiled loops see the intervals. A class from elsewhere may have other intervals than the one it derives from."""
     cls = type(confidence)
     return confidence.kernel() if cls.__module__.startswith(f"{__package__}.confidence.") or "kernel" in vars(cls) else None
+
+
+class Patience:
+    """Python runs what a loop could that is not compiled yet; if that takes long, the loop is compiled."""
+
+    def __init__(self) -> None:
+        self.kernel: Any = None
+        self.ready = False
+
+    def ask(self, explorer: Explorer, n: int) -> list[int]:
+        if self.kernel is None or self.ready:
+            return explorer.ask(n)
+        with self.kernel.charged():
+            return explorer.ask(n)
+
+    def over(self, loop: Compiled, explorer: Explorer, source: Source) -> bool:
+        if self.kernel is None:
+            self.kernel, given = loop.prepare(explorer, source)
+            self.ready = self.kernel.ready(*given, ROUNDS)
+        return self.ready or self.kernel.spent >= start.patience
 
 
 def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Report) -> bool:
@@ -339,7 +377,7 @@ def _by_note(explorer: Explorer, source: Source) -> Stretch:
         return _by_fence(explorer, source)
     everywhere, kept = type(explorer.policy) is Uniform, room.kept(kernel.ints, explorer.counts, explorer.problem.scales)
     given = everywhere, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer)
-    return lambda rounds: room.run(*given, rounds)
+    return Stretch(room.run, given)
 
 
 def _by_unit(explorer: Explorer, source: Source) -> Stretch:
@@ -349,7 +387,7 @@ def _by_unit(explorer: Explorer, source: Source) -> Stretch:
     near = np.array([problem._solve(end) for end in explorer.box()])
     kept = room.kept(near, explorer.counts, problem.scales)
     given = *kernel, type(explorer.policy) is Uniform, *kept, *arrays_of(explorer, source), _budget(explorer)
-    return lambda rounds: room.run(*given, rounds)
+    return Stretch(room.run, given)
 
 
 def _by_fence(explorer: Explorer, source: Source) -> Stretch:
@@ -357,8 +395,7 @@ def _by_fence(explorer: Explorer, source: Source) -> Stretch:
     kernel = explorer.problem.kernel()
     assert kernel is not None
     given = *kernel, type(explorer.policy) is Uniform, *arrays_of(explorer, source), np.array([1 / 64]), _budget(explorer)
-    run = kernels("loop").run
-    return lambda rounds: run(*given, rounds)
+    return Stretch(kernels("loop").run, given)
 
 
 def _by_contest(explorer: Explorer, source: Source) -> Stretch:
@@ -367,7 +404,7 @@ def _by_contest(explorer: Explorer, source: Source) -> Stretch:
     assert kernel is not None
     kept = room.kept(kernel.ints, explorer.counts, problem.scales)
     given = type(explorer.policy) is CLUCB, *kept, kernel.ints, *arrays_of(explorer, source), _budget(explorer)
-    return lambda rounds: room.run(*given, rounds)
+    return Stretch(room.run, given)
 
 
 def _by_rival(explorer: Explorer, source: Source) -> Stretch:
@@ -378,8 +415,7 @@ def _by_rival(explorer: Explorer, source: Source) -> Stretch:
     policy = type(explorer.policy)
     how = kernel.kind, kernel.ints, problem.sign, policy is CLUCB, policy is Uniform
     given = *how, *arrays_of(explorer, source), _budget(explorer)
-    run = kernels("rivals").run
-    return lambda rounds: run(*given, rounds)
+    return Stretch(kernels("rivals").run, given)
 
 
 def _by_exchange(explorer: Explorer, source: Source) -> Stretch:
@@ -390,12 +426,12 @@ def _by_exchange(explorer: Explorer, source: Source) -> Stretch:
     kernel = policy.kernel
     kinds, _, _, low, high, shift, scale, rho = policy.weigh(explorer.view)
     given: tuple[Any, ...] = (
-        kernel.kind, kernel.ints, kernel.floats, policy.sign, policy.reference(explorer.view),
+        kernel.kind, *(True if kernel.kind == kind else None for kind in (0, 1, 2)), kernel.ints, kernel.floats, policy.sign,
+        policy.reference(explorer.view),
         kinds, shift, scale, confidence.paired, confidence.table(record), rho, policy.threshold(explorer.delta), low, high,
         *_moving(explorer, source), policy.decision(explorer.view), policy.pairs, _budget(explorer),
     )  # fmt: skip
-    run = kernels("joint").run
-    return lambda rounds: run(*given, rounds)
+    return Stretch(kernels("joint").run, given)
 
 
 # What runs in compiled code (with batch=1 and epsilon=0, and a sequence that has a kernel); the first line that fits counts.

@@ -9,6 +9,7 @@ from typing import Annotated, cast
 import typer
 
 from .. import __version__
+from ..engine import start
 from ..errors import SurepickError
 from . import allocate, check, demo, hardness, paper, run, simulate
 from .talk import fail
@@ -53,6 +54,7 @@ def main(argv: list[str] | None = None) -> None:
     """Run a command. Ends with exit code 0, 2 for anything that is wrong with the input, or 130 after Ctrl-C."""
     args = sys.argv[1:] if argv is None else argv
     as_json = "--json" in args
+    start.spoken = not as_json
     try:
         code = app(args=args, prog_name="surepick", standalone_mode=False)
     except SurepickError as error:

@@ -58,7 +58,7 @@ def demo(
 
     Seven groups on a simulated social network: the pilot asks them until the split of 1,000 interviews is certified to be
     within 5 % of the best. Writes study.toml, gap.png, intervals.png and samples.png.
-    The first run compiles for about 5 seconds, later ones take about 3.
+    Takes some 3 seconds; the first run compiles for 1 or 2 more.
     """
     from ..errors import StudyError
     from ..lab import Trace

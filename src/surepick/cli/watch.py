@@ -73,7 +73,7 @@ class Display:
                 SpinnerColumn(), BarColumn(bar_width=24), TextColumn("{task.description}", markup=False),
                 console=console(stderr=True), transient=True,
             )  # fmt: skip
-            self.task = self.bar.add_task("starting (the first run compiles, for 5 to 20 s)", total=None)
+            self.task = self.bar.add_task("starting", total=None)
             self.bar.start()
         return self
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from .compile import inline, kernel
 
 
-@njit(cache=True, inline="always")
+@inline
 def compare_steps(sizes, i, t, u, j, s, v):
     """1 if step u of arm i at variance t is richer than step v of arm j at variance s, -1 if poorer, 0 if too close to tell."""
     x = sizes[i] * sizes[i] * t / (u * (u + 1.0))
@@ -20,7 +21,7 @@ def compare_steps(sizes, i, t, u, j, s, v):
     return 0
 
 
-@njit(cache=True)
+@kernel
 def poorest_held(sizes, theta, least, y, but):
     """The arm whose last unit is the poorest, other than ``but``; -1 if there is none, -2 if rounding cannot tell."""
     poor = -1
@@ -36,7 +37,7 @@ def poorest_held(sizes, theta, least, y, but):
     return poor
 
 
-@njit(cache=True)
+@kernel
 def richest_lacking(sizes, theta, most, y, but):
     """The arm whose next unit is the richest, other than ``but``; -1 if all are full, -2 if rounding cannot tell."""
     rich = -1
@@ -52,7 +53,7 @@ def richest_lacking(sizes, theta, most, y, but):
     return rich
 
 
-@njit(cache=True)
+@kernel
 def improve(sizes, theta, least, most, y):
     """Move single units from the poorest held to the richest lacking until none helps.
 
@@ -75,7 +76,7 @@ def improve(sizes, theta, least, most, y):
     return False
 
 
-@njit(cache=True)
+@kernel
 def allocation_undecided(lower, upper, sizes, least, most, at_lower, at_upper, out):
     """Undecided strata, starting from the allocations of an earlier, similar box. False if rounding cannot tell.
 
@@ -112,14 +113,14 @@ def allocation_undecided(lower, upper, sizes, least, most, at_lower, at_upper, o
 # -- how many times the best variance an allocation may have ------------------------------------------------------------
 
 
-@njit(cache=True, inline="always")
+@inline
 def excess(share2, low, high, mine, units, g):
     """Most of theta share2 (1 / mine - (1 + g) / units) over low <= theta <= high."""
     c = share2 * (1.0 / mine - (1.0 + g) / units)
     return c * (high if c > 0.0 else low)
 
 
-@njit(cache=True)
+@kernel
 def ratio_exact(share2, lower, upper, decision, least, most, k, rival):
     """max V(decision) / V(y) - 1 over the box and all y: Dinkelbach's iteration, each step a dynamic program over the budget."""
     m = len(share2)
@@ -156,7 +157,7 @@ def ratio_exact(share2, lower, upper, decision, least, most, k, rival):
     return g
 
 
-@njit(cache=True)
+@kernel
 def priced(share2, lower, upper, decision, least, most, k, g, price, rival):
     """An upper bound on the excess at share g, for any price of an interview."""
     total = price * k
@@ -182,7 +183,7 @@ def priced(share2, lower, upper, decision, least, most, k, g, price, rival):
     return total
 
 
-@njit(cache=True)
+@kernel
 def within(share2, lower, upper, decision, least, most, k, g, rival):
     """Some price shows that V(decision) <= (1 + g) V(y) for all y on the box; the bound is convex in the price."""
     dearest = 0.0
@@ -204,7 +205,7 @@ def within(share2, lower, upper, decision, least, most, k, g, rival):
     return False
 
 
-@njit(cache=True)
+@kernel
 def ratio_bound(share2, lower, upper, decision, least, most, k, rival):
     """An upper bound on what ``ratio_exact`` returns, at a cost that does not grow with the budget."""
     low, high = 0.0, 1e-3

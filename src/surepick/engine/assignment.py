@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compile import kernel
 
 
-@njit(cache=True)
+@kernel
 def assign(cost, rows, columns, column_of):
     """The cheapest assignment of every row to a column of its own; there are at least as many columns as rows.
 
@@ -70,7 +71,7 @@ def assign(cost, rows, columns, column_of):
     return True
 
 
-@njit(cache=True)
+@kernel
 def matching_best(ints, weights, decision):
     """phi of a ``Matching`` for these weights. False if they are too large to tell edges from missing ones."""
     rows, columns, own = ints[0], ints[1], ints[2]

@@ -19,9 +19,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from .compile import lean, tight
+from .compile import kernel, lean, tight
 from .draws import sample
 from .heaps import before, exchange, fall, moved, push, rank, remove
 from .kinds import CLOSE, DECIDED, DIVERGENCE, HAIR, PAUSED, UNSURE
@@ -361,7 +360,7 @@ def rounds_of(
     return PAUSED, -1
 
 
-@njit(cache=True)
+@kernel
 def run(
     by_gap, group, values, heaps, notes, lists, touched, state, logs, size, ints,
     kind, numbers, units, span, counts, table, variance, buffer, stock, laws, budget, rounds,

@@ -16,9 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from .compile import lean, tight
+from .compile import kernel, lean, small, tight
 
 UNIT, NORMAL, SPREAD = 0, 1, 2
 ABOVE, BELOW, BOTH = 1, -1, 0
@@ -29,12 +28,12 @@ STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
 NEAR = 1e-9  # how near to its least ``rough`` is worked out
 
 
-@njit(cache=True)
+@small
 def log_beta(a, b):
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-@njit(cache=True)
+@small
 def fraction(a, b, x):
     """The continued fraction of the incomplete beta function, by Lentz's method."""
     tiny = 1e-300
@@ -57,7 +56,7 @@ def fraction(a, b, x):
     return h
 
 
-@njit(cache=True)
+@kernel
 def log_rise(b, a):
     """ln Gamma(a + b) - ln Gamma(b), to the last digits also where a is tiny; by Stirling's series."""
     total = 0.0
@@ -69,7 +68,7 @@ def log_rise(b, a):
     return total + (b - 0.5) * math.log1p(a / b) + a * (math.log(c) - 1.0) + series
 
 
-@njit(cache=True)
+@kernel
 def log_tail(a, b, x):
     """ln P(Beta(a, b) > x)."""
     if x < (a + 1.0) / (a + b + 2.0):
@@ -81,7 +80,7 @@ def log_tail(a, b, x):
     return front + math.log(fraction(b, a, 1.0 - x) / b)
 
 
-@njit(cache=True)
+@kernel
 def log_phi(z):
     """ln of the normal distribution function."""
     if z > -30.0:
@@ -89,7 +88,7 @@ def log_phi(z):
     return -0.5 * z * z - math.log(-z) - 0.5 * math.log(2.0 * math.pi) + math.log1p(-1.0 / (z * z))
 
 
-@njit(cache=True)
+@small
 def unit_evidence(n, p, u, rho, side):
     """Against mean u, from n values in [0, 1] with mean p."""
     if side == BELOW:  # that the mean is below u is that of 1 - x is above 1 - u
@@ -104,7 +103,7 @@ def unit_evidence(n, p, u, rho, side):
     return found
 
 
-@njit(cache=True)
+@kernel
 def normal_evidence(n, p, u, rho, side):
     """Against mean u, from n 1-sub-Gaussian values with mean p."""
     s = n * (p - u)
@@ -122,7 +121,7 @@ def roots(u):
     return small, 1.0 - small
 
 
-@njit(cache=True)
+@kernel
 def evidence(kind, n, p, u, rho, side):
     """Log evidence against u: that the parameter is above it, below it, or other (``side``)."""
     if kind == UNIT:
@@ -181,7 +180,7 @@ def tilt_of(kind, p, u):
 # -- intervals --------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@kernel
 def reach(kind, n, p, end, rho, level):
     """How far from p towards ``end`` a parameter may lie with two-sided evidence at most ``level``; rounded outwards."""
     inside, outside = p, end
@@ -198,7 +197,7 @@ def reach(kind, n, p, end, rho, level):
     return outside
 
 
-@njit(cache=True)
+@kernel
 def interval(kind, n, p, rho, level):
     """All parameters with evidence at most ``level``: an interval."""
     if kind == NORMAL:
@@ -212,7 +211,7 @@ def interval(kind, n, p, rho, level):
     return min(low * (1.0 - low), high * (1.0 - high)), most
 
 
-@njit(cache=True)
+@kernel
 def intervals(kinds, n, p, rho, level, old_n, old_p, lower, upper):
     """Intervals of all arms; only arms that have changed since ``old_n``, ``old_p`` are worked out again."""
     for i in range(len(n)):
@@ -238,7 +237,7 @@ def rough_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho):
     return w_h * d_h + w_j * distance(kinds[j], p[j], (g / slope_j - shift[j]) / scale[j])
 
 
-@njit(cache=True)
+@kernel
 def sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more):
     total = 0.0
     for side in (ABOVE, BELOW):
@@ -396,7 +395,7 @@ def lay_steps(grid, count, a, b):
     return count + 1
 
 
-@njit(cache=True)
+@kernel
 def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more=0.0, enough=-np.inf):
     """The evidence for slope_h theta_h + more >= slope_j theta_j: the least over all parameters for which it is false.
 
@@ -449,7 +448,7 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
     return best
 
 
-@njit(cache=True)
+@kernel
 def valley(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, enough):
     """The least between two levels, by golden section."""
     x1, x2, f1, f2, best = a, b, 0.0, 0.0, np.inf
@@ -475,7 +474,7 @@ def valley(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, e
     return best
 
 
-@njit(cache=True)
+@kernel
 def lead(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, threshold):
     """By how much slope_j theta_j may be above slope_h theta_h at most, with evidence of ``threshold``; never below 0."""
     most = slope_j * high[j] - slope_h * low[h]

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from .compile import lean
+from .compile import kernel, lean
 from .evidence import lead, rough, sure
 from .matroids import root_tree
 
@@ -21,48 +20,62 @@ UNKNOWN, SURE, UNSURE = 0.0, 1.0, 2.0  # whether an exchange is certain; unchang
 FREE = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
 
 
-@njit(cache=True)
+@kernel
+def group_exchanges(ints, floats, decision, high, low):
+    c, members = 0, ints[2 + ints[1] :]
+    for g in range(ints[1] - 1):
+        for a in range(ints[2 + g], ints[3 + g]):
+            if decision[members[a]]:
+                for b in range(ints[2 + g], ints[3 + g]):
+                    if not decision[members[b]]:
+                        i, j = members[a], members[b]
+                        high[c], low[c] = (i, j) if floats[0] > 0.0 else (j, i)
+                        c += 1
+    return c
+
+
+@kernel
+def tree_exchanges(ints, decision, high, low):
+    m, c = len(decision), 0
+    u, v = ints[2 : 2 + m], ints[2 + m :]
+    above, edge_above, depth = root_tree(decision, u, v, ints[0])
+    for f in range(m):
+        if decision[f]:
+            continue
+        x, y = u[f], v[f]
+        while x != y:  # the tree's edges on the cycle that f closes
+            if depth[x] < depth[y]:
+                x, y = y, x
+            e = edge_above[x]
+            x = above[x]
+            high[c], low[c] = (e, f) if ints[1] > 0 else (f, e)
+            c += 1
+    return c
+
+
+@kernel
+def unit_exchanges(ints, floats, decision, high, low, slope_high, slope_low):
+    m, c = len(decision), 0
+    least, most = ints[1 : 1 + m], ints[1 + m :]
+    for i in range(m):
+        if decision[i] > least[i]:
+            for j in range(m):
+                if j != i and decision[j] < most[j]:
+                    high[c], low[c] = i, j
+                    slope_high[c] = floats[i] * floats[i] / (decision[i] * (decision[i] - 1.0))
+                    slope_low[c] = floats[j] * floats[j] / (decision[j] * (decision[j] + 1.0))
+                    c += 1
+    return c
+
+
+@kernel
 def exchanges(kind, ints, floats, decision, high, low, slope_high, slope_low):
     """All exchanges of a decision, written into the four arrays; returns their number."""
-    m, c = len(decision), 0
-    if kind == 0:
-        members = ints[2 + ints[1] :]
-        for g in range(ints[1] - 1):
-            for a in range(ints[2 + g], ints[3 + g]):
-                if decision[members[a]]:
-                    for b in range(ints[2 + g], ints[3 + g]):
-                        if not decision[members[b]]:
-                            i, j = members[a], members[b]
-                            high[c], low[c] = (i, j) if floats[0] > 0.0 else (j, i)
-                            c += 1
-        slope_high[:c] = 1.0
-        slope_low[:c] = 1.0
-    elif kind == 1:
-        u, v = ints[2 : 2 + m], ints[2 + m :]
-        above, edge_above, depth = root_tree(decision, u, v, ints[0])
-        for f in range(m):
-            if decision[f]:
-                continue
-            x, y = u[f], v[f]
-            while x != y:  # the tree's edges on the cycle that f closes
-                if depth[x] < depth[y]:
-                    x, y = y, x
-                e = edge_above[x]
-                x = above[x]
-                high[c], low[c] = (e, f) if ints[1] > 0 else (f, e)
-                c += 1
-        slope_high[:c] = 1.0
-        slope_low[:c] = 1.0
-    else:
-        least, most = ints[1 : 1 + m], ints[1 + m :]
-        for i in range(m):
-            if decision[i] > least[i]:
-                for j in range(m):
-                    if j != i and decision[j] < most[j]:
-                        high[c], low[c] = i, j
-                        slope_high[c] = floats[i] * floats[i] / (decision[i] * (decision[i] - 1.0))
-                        slope_low[c] = floats[j] * floats[j] / (decision[j] * (decision[j] + 1.0))
-                        c += 1
+    if kind == 2:
+        return unit_exchanges(ints, floats, decision, high, low, slope_high, slope_low)
+    c = group_exchanges(ints, floats, decision, high, low) if kind == 0 else tree_exchanges(ints, decision, high, low)
+    slope_high[:c] = 1.0
+    slope_low[:c] = 1.0
     return c
 
 
@@ -91,7 +104,7 @@ def score(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, 
     return found / need(n, h, j, rho, threshold)
 
 
-@njit(cache=True)
+@kernel
 def blocking(count, first, high, low, slope_high, slope_low, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     """An exchange whose evidence is below the threshold, looking at ``first`` first; -1 if there is none."""
     for e in range(-1, count):
@@ -135,7 +148,7 @@ def rescore(count, high, low, slope_high, slope_low, stale, scores, kinds, n, p,
             scores[SCORE, e], scores[KNOWN, e] = found, UNKNOWN
 
 
-@njit(cache=True)
+@kernel
 def look(count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     """The weakest exchange, and whether the decision is certain; only exchanges with a stale arm are scored anew.
 
@@ -179,7 +192,7 @@ def behind(counts):
     return least if counts[least] < math.sqrt(t) - 0.5 * len(counts) else -1
 
 
-@njit(cache=True)
+@kernel
 def unsure(count, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     """For every exchange whether it is not certain; the exact evidence is worked out only where the quick one is near."""
     found = np.ones(count, np.bool_)
@@ -192,7 +205,7 @@ def unsure(count, high, low, slope_high, slope_low, kinds, n, p, bottom, top, sh
     return found
 
 
-@njit(cache=True)
+@kernel
 def within(order, more, lower, upper, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     """No exchange can gain more than ``more``, by the box or by its evidence; the most doubtful come first in ``order``."""
     for e in order:
@@ -204,7 +217,7 @@ def within(order, more, lower, upper, high, low, slope_high, slope_low, kinds, n
     return True
 
 
-@njit(cache=True)
+@kernel
 def largest(order, lower, upper, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     """The most that any one exchange could gain, by the box or by its evidence; the most doubtful come first in ``order``."""
     most = 0.0
@@ -216,7 +229,7 @@ def largest(order, lower, upper, high, low, slope_high, slope_low, kinds, n, p, 
     return most
 
 
-@njit(cache=True)
+@kernel
 def together(order, most, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     """What all exchanges together could gain: the sum over the arms on one side of the most that each could gain, for the side
     on which it is less; infinite if that is above ``most``.

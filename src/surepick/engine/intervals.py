@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from .compile import kernel, small
 
 
-@njit(cache=True)
+@kernel
 def kl(p, q):
     """Divergence of Bernoulli(p) from Bernoulli(q)."""
     total = 0.0
@@ -19,7 +20,7 @@ def kl(p, q):
     return total
 
 
-@njit(cache=True)
+@kernel
 def furthest(mean, end, level):
     """How far from the mean towards an end q may go while kl(mean, q) <= level, by bisection; rounded outwards."""
     if kl(mean, end) <= level:
@@ -34,7 +35,7 @@ def furthest(mean, end, level):
     return outside
 
 
-@njit(cache=True)
+@kernel
 def kl_interval(p, level):
     """The smallest and largest q with kl(p, q) <= level."""
     mean = min(max(p, 0.0), 1.0)
@@ -42,7 +43,7 @@ def kl_interval(p, level):
     return furthest(mean, max(mean - reach, 0.0), level), furthest(mean, min(mean + reach, 1.0), level)
 
 
-@njit(cache=True)
+@kernel
 def kl_bounds(p, level):
     """The smallest and largest q with kl(p, q) <= level, for every arm."""
     lower = np.empty(len(p))
@@ -55,7 +56,7 @@ def kl_bounds(p, level):
 # -- KT-KL ------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@small
 def kt_regret(n, p):
     """By how much the mixture over Beta(1/2, 1/2) falls short of the best q: ln pi - ln B(S + 1/2, N - S + 1/2) - N H(S / N)."""
     yes, no = n * p, max(n * (1.0 - p), 0.0)
@@ -67,13 +68,13 @@ def kt_regret(n, p):
     return math.log(math.pi) - math.lgamma(yes + 0.5) - math.lgamma(no + 0.5) + math.lgamma(n + 1.0) + best
 
 
-@njit(cache=True)
+@kernel
 def kt_evidence(n, p, u):
     """Log evidence against mean u, from n values in [0, 1] with mean p."""
     return n * kl(p, u) - kt_regret(n, p)
 
 
-@njit(cache=True)
+@kernel
 def kt_bounds(n, p, level, old_n, old_p, lower, upper):
     """All u with evidence at most ``level``; only arms that have changed since ``old_n``, ``old_p`` are worked out again."""
     for i in range(len(n)):
@@ -85,7 +86,7 @@ def kt_bounds(n, p, level, old_n, old_p, lower, upper):
 # -- empirical Bernstein ------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@small
 def bernstein_evidence(s, v, rho, norm):
     """Log evidence that the mean is lower, from a sum that is s >= 0 above its mean and has summed squared surprises v.
 
@@ -99,7 +100,7 @@ def bernstein_evidence(s, v, rho, norm):
     return norm - rho - front + math.log1p(-min(beyond, 0.5))
 
 
-@njit(cache=True)
+@kernel
 def bernstein_reach(v, rho, norm, level):
     """The largest s with evidence at most ``level``, by bisection; rounded outwards."""
     inside, outside = 0.0, math.sqrt(2.0 * v * level) + level
@@ -114,7 +115,7 @@ def bernstein_reach(v, rho, norm, level):
     return outside
 
 
-@njit(cache=True)
+@kernel
 def bernstein_reaches(v, rho, norm, level, old_v, reaches):
     """How far every arm's sum may be from its mean; only arms that have changed since ``old_v`` are worked out again."""
     for i in range(len(v)):

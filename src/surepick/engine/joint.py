@@ -15,18 +15,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from .allocation import improve
-from .compile import lean, tight
+from .compile import kernel, lean, tight
 from .draws import sample
 from .evidence import FACTOR, HALF, HIGH, KIND, LOW, SCALE, SEEN, SHIFT, SPREAD, N, P, alike_least, rough, rough_least, sure
-from .exchanges import FREE, SLACK, behind, exchanges, halved, richer
+from .exchanges import FREE, SLACK, behind, halved, richer, tree_exchanges
 from .kinds import PAUSED, UNSURE
 from .matroids import ahead
 from .minima import LOOSE, ORDER, SCORE, SECOND, enter, play, play_one, size_of
 from .record import ESTIMATE, ORIGIN, offset_of
-from .rivals import best
+from .rivals import best_tree
 from .sequences import unit_of
 
 GROUPS, TREE, ALLOCATION = 0, 1, 2
@@ -72,7 +71,7 @@ def weakest(tree, pair, slopes, scores, kinds, n, p, known, bottom, top, shift, 
         play_one(tree, e, scores)
 
 
-@njit(cache=True)
+@kernel
 def short(e, pair, slopes, certain, kinds, n, p, bottom, top, shift, scale, rho, threshold):
     """The evidence of an exchange is below the threshold."""
     if certain[e] == OPEN:
@@ -114,7 +113,7 @@ def change_seats(i, j, taken, decision, seats, sitting, first, links, place, pai
             scores[ORDER, e] = place[pair[taken, e]] * len(place) + place[pair[1 - taken, e]]
 
 
-@njit(cache=True)
+@kernel
 def lay_groups(ints, taken, decision, seats, sitting, first, links, rows, place, pair, scores):
     """Seats for groups, those of the arms taken first; returns the number of exchanges.
 
@@ -147,10 +146,10 @@ def lay_groups(ints, taken, decision, seats, sitting, first, links, rows, place,
     return count
 
 
-@njit(cache=True)
-def lay_tree(ints, floats, decision, seats, first, links, rows, pair, slopes, scores):
+@kernel
+def lay_tree(ints, decision, seats, first, links, rows, pair, scores):
     """Seats for a tree's edges; returns the number of exchanges."""
-    count = exchanges(TREE, ints, floats, decision, pair[UPPER], pair[LOWER], slopes[UPPER], slopes[LOWER])
+    count = tree_exchanges(ints, decision, pair[UPPER], pair[LOWER])
     first[:] = 0
     rows[:] = 0
     for e in range(count):
@@ -171,7 +170,7 @@ def lay_tree(ints, floats, decision, seats, first, links, rows, pair, slopes, sc
     return count
 
 
-@njit(cache=True)
+@kernel
 def lay_allocation(seats, first, links, rows, pair, scores):
     """Seats for an allocation's arms, each with its row and its column; returns the number of places in the table."""
     m = len(seats)
@@ -203,6 +202,26 @@ def refit(i, sizes, least, most, decision, slopes, certain):
 
 
 # -- the decision -----------------------------------------------------------------------------------------------------
+
+
+@lean
+def settle(ints, weights, decision):
+    """The best of every group, from a nearby choice: the best arm outside replaces the worst one inside while it is ahead."""
+    groups = ints[1] - 1
+    starts, members = ints[2 : 3 + groups], ints[3 + groups :]
+    for g in range(groups):
+        while True:
+            inside, outside = -1, -1
+            for a in range(starts[g], starts[g + 1]):
+                i = members[a]
+                if decision[i] > 0:
+                    if inside < 0 or ahead(weights[inside], inside, weights[i], i):
+                        inside = i
+                elif outside < 0 or ahead(weights[i], i, weights[outside], outside):
+                    outside = i
+            if inside < 0 or outside < 0 or ahead(weights[inside], inside, weights[outside], outside):
+                break
+            decision[inside], decision[outside] = 0, 1
 
 
 @lean
@@ -238,7 +257,7 @@ def overtaken(i, first, links, pair, decision, weights):
     return False
 
 
-@njit(cache=True)
+@kernel
 def blocking(
     kind, ints, decision, seats, first, links, pair, slopes, certain, count,
     kinds, n, p, bottom, top, shift, scale, rho, threshold,
@@ -275,19 +294,21 @@ def see(i, sign, reference, counts, table, variance, units, rho, bottom, top, n,
     known[i, SEEN] = known[i, SHIFT] + known[i, SCALE] * (p[i] * (1.0 - p[i]) if known[i, KIND] == SPREAD else p[i])
 
 
-@njit(cache=True)
+@kernel
 def run(
-    kind, ints, floats, sign, reference, kinds, shift, scale, paired, units, rho, threshold, bottom, top,
+    kind, grouped, rooted, shared, ints, floats, sign, reference, kinds, shift, scale, paired, units, rho, threshold, bottom, top,
     counts, table, variance, buffer, stock, laws, decision, most, budget, rounds,
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm).
 
     ``decision`` is a nearby one, and kept up to date; there are at most ``most`` exchanges. Parameters and their ranges are
-    counted from ``reference``.
+    counted from ``reference``. Of ``grouped``, ``rooted`` and ``shared`` all are None but that of the kind: numba does not
+    compile what it sees will not run.
     """
     m = len(counts)
     n, p, weights, known = np.empty(m), np.empty(m), np.empty(m), np.empty((m, 10))
-    t, halves, fewest, alike = 0, 0, 0, kind != ALLOCATION
+    t, last = np.int64(0), np.int64(-1)  # not plain numbers, of which numba compiles what they are handed to once more
+    halves, fewest, alike = 0, 0, kind != ALLOCATION
     for i in range(m):
         t += counts[i]
         halves += paired[i] and counts[i] % 2 == 1
@@ -302,27 +323,26 @@ def run(
     seats, sitting, rows, place = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
     first, links = np.zeros(m + 1, np.int64), np.zeros(2 * spots, np.int64)
     before, moved = decision.copy(), np.empty(m + 1, np.int64)
-    last, count, fresh, taken = -1, 0, True, UPPER if sign > 0.0 else LOWER
+    count, fresh, taken = 0, True, UPPER if sign > 0.0 else LOWER
     for _ in range(rounds):
         # the decision, and the exchanges of what has changed with it
         anew, many = last < 0, 0
         if fresh:
             moved[0], many = last, 1
-        if kind == GROUPS:
+        if grouped is not None:
             if anew:
-                best(kind, ints, weights, decision)
+                settle(ints, weights, decision)
                 count = lay_groups(ints, taken, decision, seats, sitting, first, links, rows, place, pair, scores)
             else:
                 other = replaced(last, ints, place, seats, sitting, weights)
                 if other >= 0:
                     change_seats(last, other, taken, decision, seats, sitting, first, links, place, pair, scores)
                     moved[0], moved[1], many = last, other, 2
-        elif kind == TREE:
-            if anew or overtaken(last, first, links, pair, decision, weights):
-                anew = True
-                best(kind, ints, weights, decision)
-                count = lay_tree(ints, floats, decision, seats, first, links, rows, pair, slopes, scores)
-        else:
+        if rooted is not None and (anew or overtaken(last, first, links, pair, decision, weights)):
+            anew = True
+            best_tree(ints, weights, decision)
+            count = lay_tree(ints, decision, seats, first, links, rows, pair, scores)
+        if shared is not None:
             if not improve(floats, weights, ints[1 : 1 + m], ints[1 + m :], decision):
                 return UNSURE, -1
             if anew:
@@ -364,7 +384,9 @@ def run(
         if arm < 0 and not certified:
             if fewest < math.sqrt(t) - 0.5 * m:
                 arm = behind(counts)
-                fewest = counts.min()
+                fewest = counts[0]
+                for i in range(1, m):
+                    fewest = min(fewest, counts[i])
             if arm < 0:
                 arm = richer(
                     e, pair[UPPER], pair[LOWER], slopes[UPPER], slopes[LOWER], kinds, n, p, bottom, top, shift, scale, rho, counts

@@ -15,9 +15,9 @@ trees.py, units.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .allocation import allocation_undecided
+from .compile import kernel
 from .draws import sample
 from .heaps import arrange, moved, pop, push
 from .kinds import CLOSED, HAIR, MAYBE, OPEN, PAUSED, UNSURE
@@ -28,7 +28,7 @@ from .sequences import HIGH, LOW, POWER, WIDE, ends, log_term
 WIDEST, NARROWEST = 1.0 / 16.0, 1.0 / 4096.0  # fences and cores are this share of an interval away from it
 
 
-@njit(cache=True)
+@kernel
 def undecided(kind, ints, floats, lower, upper, warm, out):
     """C_t of a box; ``warm`` holds allocations at the two ends of a similar one. False if rounding cannot tell."""
     m = len(lower)
@@ -51,7 +51,7 @@ def undecided(kind, ints, floats, lower, upper, warm, out):
     return True
 
 
-@njit(cache=True)
+@kernel
 def fence_in(i, c_first, c_last, share, kind, numbers, units, span, counts, table, fence, core):
     """The fence and the core of one arm, around all that its interval will be up to the horizon if it rests."""
     lower, upper = ends(i, c_last, kind, numbers, units, span, counts, table)
@@ -63,7 +63,7 @@ def fence_in(i, c_first, c_last, share, kind, numbers, units, span, counts, tabl
         core[0, i] = core[1, i] = 0.5 * (lower + upper)
 
 
-@njit(cache=True)
+@kernel
 def kept(i, c_first, c_last, kind, numbers, units, span, counts, table, fence, core):
     """The arm's interval stays within its fence and around its core up to the horizon."""
     lower, upper = ends(i, c_last, kind, numbers, units, span, counts, table)
@@ -74,7 +74,7 @@ def kept(i, c_first, c_last, kind, numbers, units, span, counts, table, fence, c
     return lower <= core[0, i] and upper >= core[1, i]
 
 
-@njit(cache=True)
+@kernel
 def run(
     problem, ints, floats, everywhere,
     kind, numbers, units, span, counts, table, variance, buffer, stock, laws, tuned, budget, rounds,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compile import inline, kernel
 
 
-@njit(cache=True, inline="always")
+@inline
 def ahead(x, i, y, j):
     """The order of a matroid's elements: larger value, then lower index."""
     return x > y or (x == y and i < j)
@@ -15,7 +16,36 @@ def ahead(x, i, y, j):
 # -- top-k, best of each group
 
 
-@njit(cache=True)
+@kernel
+def smallest(values, r):
+    """The value that is at place r when they are in order, which they are not afterwards: Hoare's selection.
+
+    numba's ``np.partition`` takes five seconds to compile.
+    """
+    low, high = 0, len(values) - 1
+    while low < high:
+        middle = values[(low + high) // 2]
+        pivot = max(min(values[low], values[high]), min(max(values[low], values[high]), middle))  # the median of three
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while pivot < values[j]:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if r <= j:
+            high = j
+        elif r >= i:
+            low = i
+        else:
+            break
+    return values[r]
+
+
+@kernel
 def nth_best(values, members, start, end, r):
     """The r-th best (value, arm) of members[start:end] in the order ``ahead``."""
     if r <= 24:
@@ -36,7 +66,7 @@ def nth_best(values, members, start, end, r):
     own = np.empty(end - start)
     for p in range(start, end):
         own[p - start] = -values[members[p]]
-    edge = -np.partition(own, r - 1)[r - 1]
+    edge = -smallest(own, r - 1)
     left = r
     for p in range(start, end):
         if values[members[p]] > edge:
@@ -49,7 +79,7 @@ def nth_best(values, members, start, end, r):
     return edge, -1
 
 
-@njit(cache=True)
+@kernel
 def partition_undecided(lower, upper, members, starts, k, out):
     for g in range(len(starts) - 1):
         start, end = starts[g], starts[g + 1]
@@ -65,7 +95,7 @@ def partition_undecided(lower, upper, members, starts, k, out):
             out[i] = not ahead(low, a, upper[i], i) and not ahead(lower[i], i, high, b)
 
 
-@njit(cache=True)
+@kernel
 def partition_shortfall(lower, upper, members, starts, k, decision):
     """The most by which an arm of the decision can be behind the k-th best of its group, that arm, and the strongest other."""
     most, worst, other = 0.0, -1, -1
@@ -93,7 +123,7 @@ def partition_shortfall(lower, upper, members, starts, k, decision):
 # -- spanning trees
 
 
-@njit(cache=True, inline="always")
+@inline
 def find(parent, x):
     while parent[x] != x:
         parent[x] = parent[parent[x]]
@@ -101,12 +131,12 @@ def find(parent, x):
     return x
 
 
-@njit(cache=True)
+@kernel
 def kruskal(order, u, v, nodes, decision):
     grow(order, u, v, np.empty(nodes, np.int64), decision)
 
 
-@njit(cache=True)
+@kernel
 def grow(order, u, v, parent, decision):
     """As ``kruskal``, with room for the parents of the nodes."""
     nodes = len(parent)
@@ -124,7 +154,7 @@ def grow(order, u, v, parent, decision):
                 break
 
 
-@njit(cache=True)
+@kernel
 def tree_undecided(lower, upper, by_lower, by_upper, u, v, nodes, out):
     m = len(u)
     # Can be in: not spanned by the edges whose L is ahead of U_i.
@@ -159,7 +189,7 @@ def tree_undecided(lower, upper, by_lower, by_upper, u, v, nodes, out):
             out[i] = f >= 0 and ahead(upper[f], f, lower[i], i)
 
 
-@njit(cache=True)
+@kernel
 def root_tree(tree, u, v, nodes):
     """Parents, edges to them and depths of a spanning tree rooted at node 0."""
     head = np.full(nodes, -1)

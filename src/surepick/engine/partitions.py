@@ -18,9 +18,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from .compile import lean, tight
+from .compile import kernel, lean, tight
 from .draws import sample
 from .heaps import arrange, fall, pop, push, rank, ranked
 from .kinds import CLOSED, HAIR, MAYBE, OPEN, PAUSED, TEST
@@ -255,7 +254,7 @@ def rounds_of(
     return PAUSED, -1
 
 
-@njit(cache=True)
+@kernel
 def run(
     everywhere, group, values, heaps, edge, parked, state, logs, ints,
     kind, numbers, units, span, counts, table, variance, buffer, stock, laws, budget, rounds,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compile import kernel
 
 
-@njit(cache=True)
+@kernel
 def longest(weights, u, v, edges, start, nodes):
     """Longest ways from a node when ``edges`` lead forward: values, and the last edge of each (the lower one at ties)."""
     value = np.full(nodes, -np.inf)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compile import inline, kernel
 
 
-@njit(cache=True, inline="always")
+@inline
 def richer(x, i, y, j):
     """The order of units of work: larger gain, then higher index."""
     return x > y or (x == y and i > j)
@@ -15,7 +16,7 @@ def richer(x, i, y, j):
 # -- convex cost
 
 
-@njit(cache=True)
+@kernel
 def plan_solve(theta, steps, first, require, y):
     """Every unit that gains, then the richest of the others until the requirement is met."""
     m = len(theta)
@@ -48,7 +49,7 @@ def plan_solve(theta, steps, first, require, y):
     return require
 
 
-@njit(cache=True)
+@kernel
 def plan_undecided(lower, upper, steps, first, require, out):
     m = len(lower)
     at_lower = np.empty(m, np.int64)
@@ -95,7 +96,7 @@ def plan_undecided(lower, upper, steps, first, require, out):
 # -- any cost
 
 
-@njit(cache=True)
+@kernel
 def best_from(table, starts, require):
     """best[i, n]: the largest sum of the table over arms i.. that contribute at least n (-inf if they cannot)."""
     m = len(starts) - 1
@@ -109,7 +110,7 @@ def best_from(table, starts, require):
     return best
 
 
-@njit(cache=True)
+@kernel
 def plan_program(table, starts, require, y):
     """Levels that maximise the sum of the table with sum y >= require; of equal ones the lowest level, first arm first."""
     m = len(starts) - 1
@@ -124,7 +125,7 @@ def plan_program(table, starts, require, y):
                 break
 
 
-@njit(cache=True)
+@kernel
 def plan_open(edges, starts, decision, require, at_least, out):
     """Arms for which a plan with another level is worth ``at_least`` by the table of edges."""
     m = len(starts) - 1

@@ -9,10 +9,9 @@ group :mod:`.contests` is faster.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .assignment import matching_best
-from .compile import lean
+from .compile import kernel, lean
 from .draws import sample
 from .kinds import CLOSE, DECIDED, PAUSED, UNSURE
 from .matroids import ahead, grow, kruskal, nth_best
@@ -20,10 +19,15 @@ from .record import ESTIMATE
 from .sequences import POWER, WIDE, ends, log_term
 
 
-@njit(cache=True)
+@kernel
+def best_tree(ints, weights, decision):
+    m = len(weights)
+    kruskal(np.argsort(-weights, kind="mergesort"), ints[2 : 2 + m], ints[2 + m :], ints[0], decision)
+
+
+@kernel
 def best(kind, ints, weights, decision):
     """phi for these weights, which are maximised. False if the kernel cannot tell."""
-    m = len(weights)
     if kind == 0:
         k, groups = ints[0], ints[1]
         starts, members = ints[2 : 2 + groups], ints[2 + groups :]
@@ -33,7 +37,7 @@ def best(kind, ints, weights, decision):
                 i = members[p]
                 decision[i] = 0 if ahead(edge, a, weights[i], i) else 1
     elif kind == 1:
-        kruskal(np.argsort(-weights, kind="mergesort"), ints[2 : 2 + m], ints[2 + m :], ints[0], decision)
+        best_tree(ints, weights, decision)
     else:
         return matching_best(ints, weights, decision)
     return True
@@ -53,7 +57,7 @@ def resort(order, weights):
     return changed
 
 
-@njit(cache=True)
+@kernel
 def best_again(kind, ints, weights, first, order, parent, decision):
     """``best`` when the decision is that of the last round; ``order`` is how the weights were ordered then, if it is a tree."""
     if kind != 1:
@@ -66,7 +70,7 @@ def best_again(kind, ints, weights, first, order, parent, decision):
     return True
 
 
-@njit(cache=True)
+@kernel
 def run(
     problem, ints, sign, by_gap, everywhere,
     kind, numbers, units, span, counts, table, variance, buffer, stock, laws, budget, rounds,

@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from .allocation import allocation_undecided
-from .compile import lean, tight
+from .compile import kernel, lean, tight
 from .corners import (
     BEGUN,
     CORE_LOW,
@@ -282,7 +281,7 @@ def rounds_of(
     return PAUSED, -1
 
 
-@njit(cache=True)
+@kernel
 def run(
     problem, ints, floats, everywhere, theta, units, held, gains, heaps, queue, timer, weights, notes, state, reach, warm,
     kind, numbers, about, span, counts, table, variance, buffer, stock, laws, budget, rounds,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..certificate import Certificate
 from ..explorer import Explorer
-from ..loop import Progress, Report, Sampler, Source, compiled_loop, drive, run_compiled
+from ..loop import Patience, Progress, Report, Sampler, Source, compiled_loop, drive, run_compiled
 
 
 class Trace:
@@ -97,10 +97,11 @@ class Trace:
 
         source, report = Source(explorer, sampler, seed, run), Report(explorer, None if progress is None else told)
         compiled = compiled_loop(explorer) if batch == 1 else None
-        batch = max(int(batch), explorer.policy.pace)
-        while arms := explorer.ask(batch):
-            if compiled is not None and explorer.started:
-                next_look = max(explorer.samples + 1, math.ceil(self.growth * explorer.samples))
+        patience, batch = Patience(), max(int(batch), explorer.policy.pace)
+        while arms := patience.ask(explorer, batch):
+            if compiled is not None and explorer.started and patience.over(compiled, explorer, source):
+                last = self.samples[-1] if self.samples else 0
+                next_look = max(explorer.samples + 1, math.ceil(self.growth * last))
                 explorer.budget = next_look if budget is None else min(next_look, budget)
                 try:
                     run_compiled(compiled, explorer, source, report)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..confidence import CONFIDENCES, Confidence
+from ..engine import start
 from ..environments.base import Environment
 from ..errors import SettingError
 from ..explorer import Explorer
@@ -112,6 +113,7 @@ class Chunk:
 _warm: set[tuple[str, str, str]] = set()  # kinds of runs that this process has done before
 
 
+@start.at_once()
 def run_chunk(world: World | bytes, setting: Setting, runs: range) -> Chunk:
     """Do these runs; a world from another process comes as the bytes of its pickle."""
     for extension in setting.extensions:
