@@ -226,3 +226,18 @@ def test_observations_keep_their_order(tmp_path):
     path.write_text("value,stratum,who\n0.5,b,x\n0.25,a,y\n1,b,z\n")
     values = read_observations(read_table(path), sp.TopK(["a", "b", "c"], 1))
     assert [v.tolist() for v in values] == [[0.25], [0.5, 1], []]
+
+
+@pytest.mark.parametrize(
+    ("problem", "wanted"),
+    [
+        ('kind = "best-arm"\nsense = "min"\n', [0, 0, 1]),
+        ('kind = "top-k"\nk = 2\nsense = "min"\n', [0, 1, 1]),
+        ('kind = "best-of-each"\ngroups = ["x", "x", "y"]\nsense = "min"\n', [0, 1, 1]),
+    ],
+)
+def test_the_smallest_and_an_epsilon_for_every_arm(study, problem, wanted):
+    spec = load(study(f'arms = ["a", "b", "c"]\nepsilon = 0.1\nper_arm = true\n[problem]\n{problem}'))
+    assert spec.problem.solve([0.9, 0.5, 0.1]).tolist() == wanted
+    assert spec.per_arm
+    assert spec.explorer().per_arm
