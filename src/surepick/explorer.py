@@ -52,8 +52,8 @@ class Explorer:
     policy : {"auto", "joint", "joint-linear", "paired", "pac", "coci", "uniform", "unified", "clucb", "lucb", "kl-lucb", \
 "ugape", "ts-explore", "gap", "elimination"}
         How arms are chosen and when to stop. ``"auto"``: ``joint`` for best arm, top-k, best of each and spanning trees (up to
-        20,000 exchanges), and for sample allocations if epsilon is 0; ``joint-linear`` for other 0/1 decisions with linear reward;
-        else ``pac`` with an epsilon and ``coci`` without. docs/research.md says what it was measured against, and where it is not
+        20,000 exchanges), and for sample allocations if epsilon is 0; ``joint-linear`` for other 0/1 decisions with a linear
+        reward; else ``pac`` with an epsilon and ``coci`` without. docs/research.md says what it was measured against, and where it is not
         the best.
     confidence : {"auto", "own", "paper", "normal", "beta", "kt-kl", "bernstein", "pairs", "u-statistic", "bernoulli-variance", \
 "clucb", "lucb", "kl-lucb", "elimination"}
@@ -72,7 +72,8 @@ class Explorer:
         Spend the whole budget, also after the decision is certified: the certificate is that of all observations.
     dependent : bool
         Values of *different* arms may depend on each other: several variants shown to one person, candidates judged on the same
-        day. Only what holds under any such dependence is used, which costs samples. See the notes.
+        day. Only what holds under any such dependence is used, which costs samples: ``"auto"`` is then ``paired`` if the first
+        observation is a row (``tell_row``) of a class with single exchanges, else ``coci``, or ``pac`` with an epsilon.
 
     Notes
     -----
@@ -188,7 +189,6 @@ class Explorer:
         self.forget()
         self._judge()
 
-    @alone
     def tell_row(self, values: Mapping[Hashable, float]) -> None:
         """Record one value each of several arms that were observed together: on one person, on one day, in one draw.
 
@@ -197,11 +197,33 @@ class Explorer:
         observation of an exploration is a row, arms are also compared by their differences within rows (policy ``paired``),
         where the class has such a comparison.
         """
+        self.tell_rows([values])
+
+    @alone
+    def tell_rows(self, rows: Iterable[Mapping[Hashable, float]]) -> None:
+        """Record rows that came in together, as one moment: all of them, or none if one is bad. See ``tell_row``."""
         if self.policy.independent:
             raise ObservationError(
                 f"The values of a row may depend on each other, and policy={self.policy.name!r} multiplies the evidence of "
                 "different arms, which needs independent ones: make the explorer with dependent=True. Nothing was recorded."
             )
+        listed = entries(rows)
+        if listed is None:
+            raise ObservationError(f"tell_rows takes a list of rows, not {short(rows)}. Nothing was recorded.")
+        checked = [self._row(row) for row in listed]
+        if self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
+            self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
+        for row in checked:
+            if isinstance(self.policy, Paired):
+                assert isinstance(self.record, Moments)
+                self.policy.rows(self.record).add(np.array(list(row)), np.concatenate(list(row.values())))
+            for i, data in row.items():
+                self.record.update(i, data)
+        self.forget()
+        self._judge()
+
+    def _row(self, values: Mapping[Hashable, float]) -> dict[int, Floats]:
+        """One value of each arm of a row, checked."""
         if not isinstance(values, Mapping) or not values:
             raise ObservationError(f"A row is a dict of arms and their values, not {short(values)}. Nothing was recorded.")
         row: dict[int, Floats] = {}
@@ -214,15 +236,7 @@ class Explorer:
                     "Nothing was recorded."
                 )
             row[i] = data
-        if self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
-            self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
-        if isinstance(self.policy, Paired):
-            assert isinstance(self.record, Moments)
-            self.policy.rows(self.record).add(np.array(list(row)), np.concatenate(list(row.values())))
-        for i, data in row.items():
-            self.record.update(i, data)
-        self.forget()
-        self._judge()
+        return row
 
     def forget(self) -> None:
         """Drop what was derived from the record, after the record has changed."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .talk import AsJson, File, Plot, about, emit, plain, save_pictures, say, show_certificate, table
+
+if TYPE_CHECKING:
+    from ..study import Replayed
 
 
 def check(
@@ -16,7 +19,9 @@ def check(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA.csv", help="One row an observation, columns arm (or stratum) and value.", show_default=False
+            metavar="DATA.csv",
+            help="One row an observation: columns arm (or stratum), value, and order (or time, date) if known.",
+            show_default=False,
         ),
     ],
     next_: Annotated[int, typer.Option("--next", metavar="N", min=0, help="How many samples to plan.")] = 100,
@@ -25,14 +30,16 @@ def check(
 ) -> None:
     """Say what observations certify, and what to sample next.
 
+    With a column order (or time, date) every moment is judged once, so that a certificate once reached stays. Values with the
+    same entry in a column row were observed together, which needs dependent = true.
+
     The plan says how many of the next N samples to take of each arm; it changes when their values are in.
     """
-    from ..study import load, read_observations, read_table
+    from ..study import load, read_table, tell_table
 
     spec = load(file)
     explorer = spec.explorer()
-    for arm, values in enumerate(read_observations(read_table(data), spec.problem)):
-        explorer.tell(arm, values)
+    told = tell_table(explorer, read_table(data))
     certificate = explorer.certificate()
     plan = explorer.plan(next_) if next_ else {}
     total: float | None = None
@@ -50,6 +57,10 @@ def check(
                 "title": spec.title,
                 "problem": spec.problem.kind,
                 "certificate": certificate.to_dict(),
+                "order": told.column,
+                "moments": told.moments,
+                "certified_at": told.certified_at,
+                "later": told.later,
                 "next": plan,
                 "expected_left": plain(left),
                 "pictures": pictures,
@@ -57,6 +68,7 @@ def check(
         )
         return
     show_certificate(certificate, spec.title)
+    say(_judged(told))
     if plan:
         say(f"Plan for the next {sum(plan.values()):,} samples:")
         table(["arm", "samples"], [(str(name), f"{n:,}") for name, n in plan.items()])
@@ -70,3 +82,17 @@ def check(
         say(f"If the estimates are right, about {about(left)} more samples are needed." if left else "It is a close call.")
     for picture in pictures:
         say(f"Saved {picture}")
+
+
+def _judged(told: Replayed) -> str:
+    """At which moments the observations were judged."""
+    if told.column is None:
+        return (
+            "Judged as one moment: no column (order, time or date) says when each observation was told, so this is what they "
+            "certify together, now."
+        )
+    moments = f"{told.moments:,} moment{'' if told.moments == 1 else 's'} of column {told.column!r}"
+    if told.certified_at is None:
+        return f"Judged at each of the {moments}."
+    later = f" {told.later:,} later observations do not change that." if told.later else ""
+    return f"Judged at each of the {moments}; certified at {told.certified_at}.{later}"

@@ -25,6 +25,7 @@ def run(
     per_arm: Annotated[bool | None, typer.Option(help="Epsilon is for every chosen arm.", show_default=False)] = None,
     budget: Annotated[int | None, typer.Option(help="Samples at most.", show_default=False)] = None,
     spend: Annotated[bool | None, typer.Option(help="Spend the whole budget.", show_default=False)] = None,
+    dependent: Annotated[bool | None, typer.Option(help="Arms may depend on each other.", show_default=False)] = None,
     policy: Annotated[str | None, typer.Option(help="auto, coci, uniform, unified, ...", show_default=False)] = None,
     confidence: Annotated[str | None, typer.Option(help="auto, own, paper, ...", show_default=False)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", min=0, show_default=False)] = None,
@@ -41,7 +42,8 @@ def run(
     from ..study import load
 
     spec = load(file).replace(
-        delta=delta, epsilon=epsilon, relative=relative, per_arm=per_arm, budget=budget, spend=spend, policy=policy,
+        delta=delta, epsilon=epsilon, relative=relative, per_arm=per_arm, budget=budget, spend=spend, dependent=dependent,
+        policy=policy,
         confidence=confidence, seed=seed,
     )  # fmt: skip
     if spec.environment is None:

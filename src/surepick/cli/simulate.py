@@ -35,6 +35,7 @@ def simulate(
     epsilon: Annotated[float | None, typer.Option(help="Stop when within this of the best.", show_default=False)] = None,
     relative: Annotated[bool | None, typer.Option(help="Epsilon is a share of the best.", show_default=False)] = None,
     per_arm: Annotated[bool | None, typer.Option(help="Epsilon is for every chosen arm.", show_default=False)] = None,
+    dependent: Annotated[bool | None, typer.Option(help="Arms may depend on each other.", show_default=False)] = None,
     budget: Annotated[int | None, typer.Option(help="Samples of a run at most.", show_default=False)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", min=0, show_default=False)] = None,
     processes: Annotated[
@@ -63,7 +64,7 @@ def simulate(
     from ..lab.simulation import check_path
     from ..study import load
 
-    spec = load(file).replace(epsilon=epsilon, relative=relative, per_arm=per_arm, budget=budget, seed=seed)
+    spec = load(file).replace(epsilon=epsilon, relative=relative, per_arm=per_arm, dependent=dependent, budget=budget, seed=seed)
     if spec.environment is None:
         raise StudyError(f"{file}, key simulate: there is no truth to draw from; add a [simulate] table.")
     if spec.spend:
@@ -91,6 +92,7 @@ def simulate(
                 epsilon=spec.epsilon,
                 relative=spec.relative,
                 per_arm=spec.per_arm,
+                dependent=spec.dependent,
                 budget=spec.budget,
                 executor=processes if executor is None else executor,
                 store=store,

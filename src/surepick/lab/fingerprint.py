@@ -43,7 +43,7 @@ def fingerprint(problem: Problem, environment: Environment, setting: Setting) ->
     content.add(
         (
             __version__, problem, environment, POLICIES[setting.policy], CONFIDENCES.get(setting.confidence, setting.confidence),
-            setting.delta, setting.epsilon, setting.relative, setting.per_arm, setting.budget, setting.seed,
+            setting.delta, setting.epsilon, setting.relative, setting.per_arm, setting.dependent, setting.budget, setting.seed,
         )
     )  # fmt: skip
     return content.hash.hexdigest()

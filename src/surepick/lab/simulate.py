@@ -38,6 +38,7 @@ def simulate(
     epsilon: float = 0.0,
     relative: bool = False,
     per_arm: bool = False,
+    dependent: bool = False,
     budget: int | None = None,
     executor: Executor | int | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -59,7 +60,7 @@ def simulate(
     runs : int
         Runs of every combination.
     seed : int
-    epsilon, relative, per_arm, budget
+    epsilon, relative, per_arm, dependent, budget
         As for :class:`surepick.Explorer`.
     executor : int or concurrent.futures.Executor, optional
         By default a pool with a process on every core. A number is that many processes; 1 is this process. Any executor
@@ -92,7 +93,7 @@ def simulate(
         raise SettingError(f"progress must be True for a bar, or a function, not {short(progress)}.")
     processes(executor)
     cells = [
-        _cell(name, world, label, asked, d, count, start, epsilon, relative, per_arm, budget)
+        _cell(name, world, label, asked, d, count, start, epsilon, relative, per_arm, dependent, budget)
         for name, world in worlds.items()
         for label, asked in labels.items()
         for d in deltas
@@ -105,7 +106,7 @@ def simulate(
         work(cells, executor, kept, stack.enter_context(shown(progress)))
     return Simulation.of(
         cells, {name: (world.problem, world.truth) for name, world in worlds.items()}, runs=count, seed=start, epsilon=epsilon,
-        relative=relative, per_arm=per_arm, budget=budget,
+        relative=relative, per_arm=per_arm, dependent=dependent, budget=budget,
     )  # fmt: skip
 
 
@@ -179,10 +180,10 @@ def _deltas(delta: float | Sequence[float]) -> list[float]:
 
 def _cell(
     name: str, world: World, label: str, asked: tuple[str, str], delta: float, runs: int, seed: int,
-    epsilon: float, relative: bool, per_arm: bool, budget: int | None,
+    epsilon: float, relative: bool, per_arm: bool, dependent: bool, budget: int | None,
 ) -> Cell:  # fmt: skip
     policy, confidence = asked
-    setting = Setting(policy, confidence, delta, epsilon, relative, budget, seed, per_arm=per_arm)
+    setting = Setting(policy, confidence, delta, epsilon, relative, budget, seed, per_arm=per_arm, dependent=dependent)
     explorer = setting.explorer(world.problem)  # raises if something does not fit
     for registry, made in ((POLICIES, explorer.policy), (CONFIDENCES, explorer.confidence)):
         if registry.get(made.name, type(made)) is not type(made):
@@ -199,5 +200,6 @@ def _cell(
         explorer.policy.name, explorer.confidence.name,
         explorer.delta, explorer.epsilon, explorer.relative, explorer.budget, seed, foreign,
         explorer.per_arm,
+        explorer.dependent,
     )  # fmt: skip
     return Cell(name, label, world, setting, runs)

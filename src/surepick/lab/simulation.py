@@ -41,7 +41,7 @@ class Simulation:
     problems : dict
         The problem and its true parameters, by name.
     settings : dict
-        ``runs``, ``seed``, ``epsilon``, ``relative``, ``per_arm`` and ``budget``.
+        ``runs``, ``seed``, ``epsilon``, ``relative``, ``per_arm``, ``dependent`` and ``budget``.
     """
 
     table: pd.DataFrame

@@ -63,6 +63,7 @@ class Setting:
     seed: int
     extensions: tuple[type[Policy] | type[Confidence], ...] = field(default=(), compare=False)
     per_arm: bool = False
+    dependent: bool = False
 
     def explorer(self, problem: Problem) -> Trial:
         return Trial(
@@ -73,6 +74,7 @@ class Setting:
             epsilon=self.epsilon,
             relative=self.relative,
             per_arm=self.per_arm,
+            dependent=self.dependent,
             budget=self.budget,
         )
 

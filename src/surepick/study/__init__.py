@@ -9,6 +9,7 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     per_arm = false                     # epsilon is for every chosen arm             (default false)
     budget = 100000                     # samples at most                             (default: no limit)
     spend = false                       # spend the whole budget                      (default false)
+    dependent = false                   # arms may depend on each other               (default false)
     policy = "auto"                     # or "coci", "uniform", "unified", ...
     confidence = "auto"                 # or "own", "paper", ...
     seed = 0                            # of the simulation
@@ -63,8 +64,8 @@ voter-model        [sizes, share, ties, homophily, stubbornness, seed], random  
 
 from __future__ import annotations
 
-from .observations import read_observations
+from .observations import Replayed, read_observations, tell_table
 from .spec import StudySpec, load, table_variances
 from .tables import Table, read_table
 
-__all__ = ["StudySpec", "Table", "load", "read_observations", "read_table", "table_variances"]
+__all__ = ["Replayed", "StudySpec", "Table", "load", "read_observations", "read_table", "table_variances", "tell_table"]

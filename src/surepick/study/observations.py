@@ -1,28 +1,40 @@
-"""Observations from a CSV table in long form: one row an observation, with its arm and its value."""
+"""Observations from a CSV table in long form: one row an observation, with its arm and its value, and when it was told."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..arms import Floats
 from ..errors import ObservationError, UnknownArmError
+from ..explorer import Explorer
 from ..problems import Problem
 from .tables import Table
 
 
 def read_observations(table: Table, problem: Problem) -> list[Floats]:
     """The values of every arm, in the order of the table. One bad row and nothing is used."""
+    values = [np.empty(0) for _ in problem.arms]
+    for i, rows in _rows_of_arms(table, problem).items():
+        values[i] = np.array([value for _, value in rows])
+    return values
+
+
+def _rows_of_arms(table: Table, problem: Problem) -> dict[int, list[tuple[int, float]]]:
+    """For every arm of the table, its rows and their values, all checked."""
     names = table.texts("stratum", "which names the arm of every observation")
     numbers = table.numbers("value", "which holds the observations")
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(names):
         rows.setdefault(name, []).append(row)
-    values = [np.empty(0) for _ in problem.arms]
+    found: dict[int, list[tuple[int, float]]] = {}
     for name, where in rows.items():
         try:
             i = problem.index[name]
-            values[i] = np.array([numbers[row] for row in where])
-            problem.arms[i].check(values[i])
+            problem.arms[i].check(np.array([numbers[row] for row in where]))
         except UnknownArmError as error:
             table.fail(where[0], "stratum", _said(error))
         except ObservationError:
@@ -32,9 +44,76 @@ def read_observations(table: Table, problem: Problem) -> list[Floats]:
                 except ObservationError as error:
                     table.fail(row, "value", _said(error))
             raise
-    return values
+        found[i] = [(row, numbers[row]) for row in where]
+    return found
 
 
 def _said(error: ObservationError) -> str:
     # "Nothing was recorded." is about one explorer; here no row of the file is used.
     return str(error).replace(" Nothing was recorded.", "") + " Nothing of this file was used"
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """How the observations of a table were told.
+
+    Attributes
+    ----------
+    column : str or None
+        What the column is called that has the order; None if there is none, and all are one moment.
+    moments : int
+    certified_at : text or None
+        The order of the moment at which the decision was certified.
+    later : int
+        Observations after that moment.
+    """
+
+    column: str | None
+    moments: int
+    certified_at: str | None
+    later: int
+
+
+def tell_table(explorer: Explorer, table: Table) -> Replayed:
+    """Tell an explorer the observations of a table, moment by moment.
+
+    Observations with the same entry in the column ``order`` (or ``time``, ``date``) are one moment; without the column, all are.
+    Entries are numbers, or texts that sort as they should, such as 2026-03-14. Observations with the same entry in the column
+    ``row`` were made together, and are told as rows.
+    """
+    problem = explorer.problem
+    checked = [(row, i, value) for i, rows in _rows_of_arms(table, problem).items() for row, value in rows]
+    marks = table.texts("order") if table.has("order") else [""] * len(table)
+    together = table.texts("row") if table.has("row") else None
+    moments: dict[str, list[tuple[int, int, float]]] = {}
+    for entry in sorted(checked):
+        moments.setdefault(marks[entry[0]], []).append(entry)
+    certified_at, later = None, 0
+    for mark in sorted(moments, key=_key(list(moments))):
+        entries = moments[mark]
+        if explorer.certified:
+            later += len(entries)
+        if together is None:
+            explorer.tell_many([(i, value) for _, i, value in entries])
+        else:
+            rows: dict[str, dict[Hashable, float]] = {}
+            for row, i, value in entries:
+                if i in rows.setdefault(together[row], {}):
+                    table.fail(row, "row", f"row {together[row]!r} has two values of arm {problem.names[i]!r}; number the rows")
+                rows[together[row]][i] = value
+            explorer.tell_rows(list(rows.values()))
+        if certified_at is None and explorer.certified:
+            certified_at = mark
+    at = table.find("order")
+    column = None if at is None else table.header[at]
+    return Replayed(column, len(moments), certified_at if column else None, later)
+
+
+def _key(marks: list[str]) -> Callable[[str], Any]:
+    """Numbers by their size, other texts as they are."""
+    try:
+        for mark in marks:
+            float(mark)
+    except ValueError:
+        return str
+    return float

@@ -44,6 +44,7 @@ class StudyKeys(Strict):
     per_arm: Annotated[bool, _field("true or false")] = False
     budget: Annotated[int | None, _field("a whole number of samples")] = None
     spend: Annotated[bool, _field("true or false")] = False
+    dependent: Annotated[bool, _field("true or false")] = False
     policy: Annotated[str, _field("the name of a policy, such as 'auto' or 'coci'")] = "auto"
     confidence: Annotated[str, _field("the name of a confidence sequence, such as 'auto'")] = "auto"
     seed: Annotated[int, Field(ge=0, description="a whole number of at least 0")] = 0

@@ -26,7 +26,7 @@ from .schema import StudyKeys
 from .tables import Table, read_text
 from .worlds import build_world
 
-SETTINGS = ("delta", "epsilon", "relative", "per_arm", "budget", "spend", "policy", "confidence")
+SETTINGS = ("delta", "epsilon", "relative", "per_arm", "budget", "spend", "dependent", "policy", "confidence")
 NOUNS = {"sample-allocation": "stratum", "resource-plan": "site", "spanning-tree": "edge", "matching": "edge", "path": "edge"}
 
 
@@ -37,7 +37,7 @@ class StudySpec:
     Attributes
     ----------
     problem : Problem
-    delta, epsilon, relative, per_arm, budget, spend, policy, confidence
+    delta, epsilon, relative, per_arm, budget, spend, dependent, policy, confidence
         As for :class:`surepick.Explorer`; ``budget`` is in samples.
     seed : int
         Of the simulation.
@@ -63,6 +63,7 @@ class StudySpec:
     per_arm: bool
     budget: int | None
     spend: bool
+    dependent: bool
     policy: str
     confidence: str
     seed: int

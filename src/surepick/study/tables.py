@@ -23,6 +23,7 @@ ALIASES = {
     "mean": ("mean",),
     "min": ("min", "low"),
     "max": ("max", "high"),
+    "order": ("order", "time", "date"),
 }
 
 
