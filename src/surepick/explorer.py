@@ -85,7 +85,7 @@ class Explorer:
             raise SettingError(f"delta = {self.delta:g} is below 1e-300, the smallest that is supported.")
         self.epsilon = number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
         self.relative = flag(relative, "relative")
-        self.budget = None if budget is None else whole(budget, "budget, unless it is None for no limit,", 0, LARGEST)
+        self.budget = None if budget is None else whole(budget, "budget", 0, LARGEST)
         self.spend = flag(spend, "spend")
         if self.spend and budget is None:
             raise SettingError("spend=True needs a budget: say how many observations to spend.")
@@ -121,7 +121,7 @@ class Explorer:
 
         Asking changes nothing: until observations are told, the same question has the same answer.
         """
-        n = whole(n, "n, the samples to ask for,", 1, MANY)
+        n = whole(n, "The number of samples to ask for", 1, MANY)
         if self.done:
             return []
         if self.budget is not None:
