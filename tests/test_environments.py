@@ -411,7 +411,7 @@ class TestRandomVoterModel:
         [
             ({"sizes": []}, "sizes must be"),
             ({"sizes": 50}, "sizes must be"),
-            ({"sizes": [50, 0]}, r"sizes\[1\] must be a whole number from 1"),
+            ({"sizes": [50, 0]}, r"sizes\[1\] must be a whole number of at least 1"),
             ({"sizes": [50, 2.5]}, r"sizes\[1\]"),
             ({"sizes": [50, 5]}, "There are 10 pairs of people within 'group 1', too few for 18 ties"),
             ({"sizes": [50]}, "There are 0 pairs of people between groups"),

@@ -9,6 +9,7 @@ import inspect
 import itertools
 import random
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -22,7 +23,8 @@ import pytest
 
 import surepick as sp
 
-resource = pytest.importorskip("resource", reason="limits of time and memory are those of Unix")
+resource = pytest.importorskip("resource", reason="limits of time and memory are those of Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of time and memory are those of Linux")
 
 SECONDS = 2.0  # of processor time that one call may take
 MEMORY = 2 << 30  # bytes that the process may grow by
@@ -232,7 +234,12 @@ class Hang(BaseException):
     """Not an Exception, so that nobody catches it."""
 
 
-def stop(*_: object) -> None:
+def stop(_: int, frame: Any) -> None:
+    while frame is not None:
+        if "/numba/" in frame.f_code.co_filename:  # what is compiled for the first time may take longer
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            return
+        frame = frame.f_back
     raise Hang
 
 

@@ -54,11 +54,10 @@ def is_whole(x: object) -> TypeGuard[int]:
 
 def whole(x: object, what: str, low: int = 0, high: int | None = None, error: type[SurepickError] = SettingError) -> int:
     """A whole number from low to high as an int."""
-    if is_whole(x):
-        n = int(x)
-        if low <= n and (high is None or n <= high):
-            return n
-    wanted = f"of at least {low}" if high is None else f"from {low} to {high:,}"
+    n = int(x) if is_whole(x) else None
+    if n is not None and n >= low and (high is None or n <= high):
+        return n
+    wanted = f"of at least {low}" if n is None or n < low else f"from {low} to {high:,}"
     raise error(f"{what} must be a whole number {wanted}, not {short(x)}.")
 
 

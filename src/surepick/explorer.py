@@ -53,8 +53,8 @@ class Explorer:
 "ugape", "ts-explore", "gap", "elimination"}
         How arms are chosen and when to stop. ``"auto"``: ``joint`` for best arm, top-k, best of each and spanning trees (up to
         20,000 exchanges), and for sample allocations if epsilon is 0; ``joint-linear`` for other 0/1 decisions with a linear
-        reward; else ``pac`` with an epsilon and ``coci`` without. docs/research.md says what it was measured against, and where it is not
-        the best.
+        reward; else ``pac`` with an epsilon and ``coci`` without. docs/research.md says what it was measured against, and where
+        it is not the best.
     confidence : {"auto", "own", "paper", "normal", "beta", "kt-kl", "bernstein", "pairs", "u-statistic", "bernoulli-variance", \
 "clucb", "lucb", "kl-lucb", "elimination"}
         The confidence sequence; ``"auto"`` is the tightest one that is valid for the arms as declared, ``"own"`` the one of the
@@ -133,7 +133,7 @@ class Explorer:
         self.epsilon = number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
         self.relative = flag(relative, "relative")
         self.per_arm = _checked_per_arm(per_arm, problem, self.relative)
-        self.budget = None if budget is None else whole(budget, "budget, unless it is None for no limit,", 0, LARGEST)
+        self.budget = None if budget is None else whole(budget, "budget", 0, LARGEST)
         self.spend = flag(spend, "spend")
         if self.spend and budget is None:
             raise SettingError("spend=True needs a budget: say how many observations to spend.")
@@ -258,7 +258,7 @@ class Explorer:
         Asking changes nothing: until observations are told, the same question has the same answer. So say what is on its way:
         ``pending={"red": 3}`` counts three observations of that arm as if they were planned, and the next ones go elsewhere.
         """
-        n = whole(n, "n, the samples to ask for,", 1, MANY)
+        n = whole(n, "The number of samples to ask for", 1, MANY)
         waiting = self._waiting(pending)
         if self.done or not self.able.any():
             return []

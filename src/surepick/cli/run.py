@@ -43,8 +43,7 @@ def run(
 
     spec = load(file).replace(
         delta=delta, epsilon=epsilon, relative=relative, per_arm=per_arm, budget=budget, spend=spend, dependent=dependent,
-        policy=policy,
-        confidence=confidence, seed=seed,
+        policy=policy, confidence=confidence, seed=seed,
     )  # fmt: skip
     if spec.environment is None:
         raise StudyError(
