@@ -14,6 +14,7 @@ from surepick.errors import ProblemError, SettingError
 from surepick.lab.trials import Trial, World
 from surepick.loop import drive
 from surepick.policies import POLICIES, Joint
+from surepick.study import StudySpec
 
 from .cases import CASES, boxes
 from .reference import corners, decisions_of
@@ -170,7 +171,7 @@ def test_what_is_refused(problem: sp.Problem, settings: dict, said: str) -> None
 
 
 def test_study_files_and_simulations() -> None:
-    spec = sp.StudySpec.from_dict(
+    spec = StudySpec.from_dict(
         {"arms": 4, "epsilon": 0.1, "per_arm": True, "problem": {"kind": "top-k", "k": 2, "sense": "min"},
          "simulate": {"kind": "bernoulli", "p": [0.5, 0.2, 0.28, 0.3]}}
     )  # fmt: skip
