@@ -29,9 +29,9 @@ class Explorer:
     policy : {"auto", "joint", "joint-linear", "pac", "coci", "uniform", "unified", "clucb", "lucb", "kl-lucb", "ugape", \
 "ts-explore", "gap", "elimination"}
         How arms are chosen and when to stop. ``"auto"``: ``joint`` for best arm, top-k, best of each and spanning trees (up to
-        20,000 exchanges), and for sample allocations if epsilon is 0; ``joint-linear`` for other 0/1 decisions with linear reward;
-        else ``pac`` with an epsilon and ``coci`` without. docs/research.md says what it was measured against, and where it is not
-        the best.
+        20,000 exchanges), and for sample allocations if epsilon is 0; ``joint-linear`` for other 0/1 decisions with linear
+        reward; else ``pac`` with an epsilon and ``coci`` without. docs/research.md says what it was measured against, and where
+        it is not the best.
     confidence : {"auto", "own", "paper", "normal", "beta", "kt-kl", "bernstein", "pairs", "u-statistic", "bernoulli-variance", \
 "clucb", "lucb", "kl-lucb", "elimination"}
         The confidence sequence; ``"auto"`` is the tightest one that is valid for the arms as declared, ``"own"`` the one of the
