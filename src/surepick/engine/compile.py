@@ -44,11 +44,11 @@ LARGEST = 1000  # numbers in all arrays of a call up to which it is little work
 @cache
 def key() -> str:
     """Of all kernels together: what a kernel does depends on those that it calls, of which numba's own cache takes no notice."""
-    digest = hashlib.sha256()
-    for path in sorted(HERE.glob("*.py")):
+    digest, sources = hashlib.sha256(), sorted(HERE.glob("*.py"))
+    for path in sources:
         source = path.read_bytes()
         digest.update(f"{path.name} {len(source)} ".encode() + source)
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:16] if sources else ""
 
 
 def places() -> Iterator[Path]:
@@ -103,7 +103,7 @@ def folders() -> tuple[tuple[Path, ...], Path | None]:
     Those before it may have been filled by somebody who could, as when the image of a container was built.
     """
     read: list[Path] = []
-    for place in places():
+    for place in places() if key() else ():  # without sources, as in an archive, nobody could tell what is out of date
         folder = place / f"surepick-{key()}"
         if _writable(folder):
             if place == HERE / "__pycache__":
@@ -270,7 +270,13 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """numba asks this where nothing is compiled in this process for such arguments, and calls what it returns."""
         if self.patient and self.spent < start.patience and self._quick(args):
             return self._plainly
-        return super()._compile_for_args(*args, **kws)
+        depth, watch.depth = watch.depth, 0  # not 0 if a signal came while something was compiled, and its handler calls this
+        began = time.thread_time()
+        try:
+            return super()._compile_for_args(*args, **kws)
+        finally:
+            watch.depth = depth
+            watch.total += time.thread_time() - began
 
     def _quick(self, args: tuple[Any, ...]) -> bool:
         """Python is quicker to begin with: there is little work, and nothing on disk."""
@@ -288,7 +294,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     @contextmanager
     def charged(self) -> Iterator[None]:
-        """What Python takes for the work of the kernel counts, but not what is compiled meanwhile."""
+        """What Python takes for the work of the kernel counts, but not what is compiled or loaded meanwhile."""
         began, before = time.thread_time(), watch.total
         try:
             yield
@@ -391,14 +397,14 @@ class _Watch(threading.local, event.Listener):  # type: ignore[misc]
     """
 
     def __init__(self) -> None:
-        self.depth, self.collecting, self.began = 0, False, (0.0, 0.0)
-        self.total = 0.0  # seconds of work so far
+        self.depth, self.collecting, self.began = 0, False, 0.0
+        self.total = 0.0  # seconds of work for compiling and loading so far
 
     def on_start(self, ev: Any) -> None:
         self.depth += 1
         if self.depth > 1:
             return
-        self.began, self.collecting = (time.perf_counter(), time.thread_time()), gc.isenabled()
+        self.began, self.collecting = time.perf_counter(), gc.isenabled()
         gc.disable()
         made = ev.data["dispatcher"]
         if isinstance(made, Kernel) and not made.small:
@@ -410,10 +416,9 @@ class _Watch(threading.local, event.Listener):  # type: ignore[misc]
             return
         if self.collecting:
             gc.enable()
-        self.total += time.thread_time() - self.began[1]
         made = ev.data["dispatcher"]
         if isinstance(made, Kernel):
-            took = time.perf_counter() - self.began[0]
+            took = time.perf_counter() - self.began
             start.log.info("Compiled %s.%s in %.1f s.", made.__module__.rpartition(".")[2], made.__name__, took)
 
 
