@@ -241,6 +241,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
     patient = False
     small = False
     spent = 0.0  # seconds that Python has taken for its work
+    _seen: dict[tuple[type, ...], bool]
+    _plain: Any = None
 
     def ready(self, *args: Any) -> bool:
         """It is compiled for such arguments, here or on disk, or Python has taken long enough for its work."""
@@ -280,17 +282,20 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def _quick(self, args: tuple[Any, ...]) -> bool:
         """Python is quicker to begin with: there is little work, and nothing on disk."""
-        if sum(a.size for a in args if isinstance(a, np.ndarray)) > LARGEST:
-            return False
-        seen = self.__dict__.setdefault("_seen", {})  # types are found out and files looked at once, not at every call
+        left = LARGEST
+        for a in args:
+            if isinstance(a, np.ndarray):
+                left -= a.size
         sort = tuple(map(type, args))
-        if sort not in seen:
-            seen[sort] = not self.ready(*args)
-        return bool(seen[sort])
+        if sort not in self._seen:  # types are found out and files looked at once, not at every call
+            self._seen[sort] = not self.ready(*args)
+        return left >= 0 and self._seen[sort]
 
     def _plainly(self, *args: Any) -> Any:
+        if self._plain is None:
+            self._plain = plain(self)
         with np.errstate(all="ignore"), self.charged():
-            return plain(self)(*(a.value if isinstance(a, OmittedArg) else a for a in args))
+            return self._plain(*[a.value if isinstance(a, OmittedArg) else a for a in args])
 
     @contextmanager
     def charged(self) -> Iterator[None]:
@@ -307,6 +312,7 @@ def _make(function: Any, *, small: bool = False, **options: Any) -> Any:
     if isinstance(made, CPUDispatcher):  # which NUMBA_DISABLE_JIT prevents
         made.__class__ = Kernel
         made.patient, made.small, made._cache = function.__module__ in PATIENT and not small, small, Shelves(function)
+        made._seen = {}
     return made
 
 
