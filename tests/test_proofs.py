@@ -6,6 +6,7 @@ Where an assumption is needed, a test that leaves it out must fail by an exact b
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import re
 from pathlib import Path
@@ -35,7 +36,7 @@ def too_many(delta: float, runs: int) -> int:
     return int(binom.isf(1e-6, runs, delta))
 
 
-# -- the page -----------------------------------------------------------------------------------------------------------------
+# -- the page ----------------------------------------------------------------------------------------------------------
 
 
 def named(file: str) -> set[str]:
@@ -76,7 +77,7 @@ def test_what_is_not_proved_is_said() -> None:
         assert re.search(r"[Pp]roved", status), number
 
 
-# -- evidence of one arm ----------------------------------------------------------------------------------------------------------
+# -- evidence of one arm -----------------------------------------------------------------------------------------------
 
 
 def whole(rng: np.random.Generator) -> tuple[float, float, float]:
@@ -151,13 +152,15 @@ def test_the_clamp_at_the_ends_costs_next_to_nothing() -> None:
         assert evidence.evidence(UNIT, n, 0.0, 0.0, 80.0, BOTH) <= n * 1e-12 + 1e-5
 
 
-# -- two arms ---------------------------------------------------------------------------------------------------------------------
+# -- two arms ----------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_seen_beyond_a_range_hides_nothing() -> None:
     """Pairs may show a variance above all that there can be. Here h can be at 0.5 at most, and l is known to be at 0.54."""
     kinds, zero = np.array([UNIT, UNIT]), np.zeros(2)
-    found = evidence.sure(0, 1, 1.0, 1.2, kinds, np.array([20.0, 1e5]), np.array([0.9, 0.45]), zero, zero + 0.5, zero, zero + 1, 80.0)
+    found = evidence.sure(
+        0, 1, 1.0, 1.2, kinds, np.array([20.0, 1e5]), np.array([0.9, 0.45]), zero, zero + 0.5, zero, zero + 1, 80.0
+    )
     assert found <= 0.0
     ex = sp.Explorer(sp.BestArm([sp.Arm("h", 0, 1), sp.Arm("l", 0, 1.02)], parameter="variance"), 0.05)
     ex.tell("h", [0, 1] * 400)
@@ -221,7 +224,7 @@ def test_half_a_pair_of_a_paused_and_of_an_ended_arm() -> None:
     assert ex.certified  # its last value counts for nothing
 
 
-# -- the policy's own draws -------------------------------------------------------------------------------------------------------
+# -- the policy's own draws --------------------------------------------------------------------------------------------
 
 
 def test_draws_of_ts_explore_are_nested() -> None:
@@ -234,14 +237,14 @@ def test_draws_of_ts_explore_are_nested() -> None:
         ex.tell_many([(i, (rng.random(n) < p).astype(float)) for i, p in enumerate((0.7, 0.5, 0.4))])
         views = [View(ex.problem, ex.confidence, ex.record, delta, fixed=0.05) for delta in (1e-6, 1e-4, 0.01, 0.05, 0.4, 0.9)]
         spreads = [ex.policy.spread(view) for view in views]
-        assert all((wide > narrow).all() and np.ptp(wide / narrow) < 1e-9 for wide, narrow in zip(spreads, spreads[1:], strict=False))
+        assert all((wide > narrow).all() and np.ptp(wide / narrow) < 1e-9 for wide, narrow in itertools.pairwise(spreads))
         certified = [ex.policy.certified(view) for view in views]
         assert certified == sorted(certified)
         seen |= set(certified)
     assert seen == {True, False}
 
 
-# -- what is assumed about the order and the choice of values --------------------------------------------------------------------
+# -- what is assumed about the order and the choice of values ----------------------------------------------------------
 
 
 def test_newest_first_breaks_it_and_one_moment_does_not() -> None:
