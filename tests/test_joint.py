@@ -422,7 +422,7 @@ def test_every_pair_of_arms_at_every_grid_point_is_weighed_safely() -> None:
 
 def least(problem: sp.Problem, explorer: sp.Explorer, points: int) -> float:
     """The evidence of the only exchange of two arms, over very many levels: dense around both arms' own."""
-    weigh = explorer.policy._weigh(explorer.view)
+    weigh = explorer.policy.weigh(explorer.view)
     high, low, a, b = (x[0] for x in explorer.policy._state(explorer.view).exchanges)
     centres, widths = explorer.view.estimates, np.logspace(-12, 1, points)
     levels = np.unique([c + side * widths for c in centres for side in (-1, 0, 1)])

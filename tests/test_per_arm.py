@@ -82,7 +82,7 @@ def test_the_reported_gaps_and_the_stop(sense: str) -> None:
         for h in np.flatnonzero(y):
             for other in np.flatnonzero((y == 0) & (problem.group == problem.group[h])):
                 i, j = (int(h), int(other)) if sense == "max" else (int(other), int(h))
-                by_evidence = lead(i, j, 1.0, 1.0, *policy._weigh(view), policy.threshold(0.05))
+                by_evidence = lead(i, j, 1.0, 1.0, *policy.weigh(view), policy.threshold(0.05))
                 leads.append(min(by_evidence, upper[j] - lower[i]))
         wanted = min(max(leads), problem.shortfall(lower, upper, y)[1])
         if certificate.undecided.any():

@@ -462,7 +462,10 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
     end = min(slope_h * high[h] + more, slope_j * high[j])
     if start > end:
         return np.inf if slope_j * high[j] <= slope_h * low[h] + more else -np.inf
-    at_h, at_j = seen(h, slope_h, kinds, p, shift, scale) + more, seen(j, slope_j, kinds, p, shift, scale)
+    # Pairs may show a variance that no arm can have. What is seen of h beyond its range must not hide that l may lie above all of
+    # that range: the least is on the boundary only if h can be where it is seen.
+    at_h = min(seen(h, slope_h, kinds, p, shift, scale) + more, slope_h * high[h] + more)
+    at_j = min(seen(j, slope_j, kinds, p, shift, scale), slope_j * high[j])
     if at_h <= at_j:
         return 0.0
     # about where the least is, looked at first because most searches may end there
