@@ -140,6 +140,8 @@ def show_standing(certificate: Certificate) -> None:
         if certificate.blocking is not None:
             say(f"Most in the way: {certificate.blocking}.")
     show_attained(certificate)
+    if certificate.independent:
+        say("This assumes arms that are independent of each other; if they are not, set dependent = true.")
 
 
 def show_attained(certificate: Certificate) -> None:
