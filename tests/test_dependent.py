@@ -153,7 +153,7 @@ def test_every_class_has_a_rule_for_dependent_arms(problem: sp.Problem, epsilon:
     ex = sp.Explorer(problem, dependent=True, epsilon=epsilon)
     assert not ex.policy.independent
     assert not ex.certificate().independent
-    assert "Values of different arms may depend on each other in any way." in ex.certificate().conditions
+    assert any("may depend on each other in any way" in condition for condition in ex.certificate().conditions)
     assert "Values of different arms are independent of each other." in sp.Explorer(sp.TopK(4, 2)).certificate().conditions
 
 

@@ -87,12 +87,16 @@ class Certificate:
         if self.independent:
             between = "Values of different arms are independent of each other."
         else:
-            between = "Values of different arms may depend on each other in any way."
+            between = (
+                "Values of different arms may depend on each other in any way; but whether an arm was looked at did not hang on "
+                "a value of another arm from the same source, such as the same person."
+            )
         return [
             "Values of one arm are independent draws from one distribution that does not drift.",
             between,
             "Every value lies within the bounds that were declared for its arm.",
             "Whether and when a value was told did not depend on the value.",
+            "Values were told in the order in which they came, or as one moment.",
             "Delta, epsilon, the bounds and the problem were fixed before the data were seen.",
         ]
 

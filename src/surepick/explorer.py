@@ -85,12 +85,14 @@ class Explorer:
       different arms and need it, all other policies do not;
     * every value lies within the bounds that were declared;
     * whether and when a value is told does not depend on the value: successes that are told at once and failures after a week
-      break it;
+      break it. With ``dependent=True`` nor on a value of another arm from the same person or day;
+    * values are told in the order in which they came, or as one moment;
     * delta, epsilon, the bounds and the problem were fixed before the data were seen.
 
-    Observations may then come in any order, in any batches, late, or not at all. Every call of ``tell``, ``tell_row`` and
+    Observations may then come in any batches, late, or not at all. Every call of ``tell``, ``tell_row`` and
     ``tell_many`` is a moment, and every moment is judged once: an explorer that was certified at one of them stays so, with the
-    certificate of that moment, and so does another one that is told the same in the same order.
+    certificate of that moment, and so does another one that is told the same in the same order (but for ``ts-explore``, which
+    draws numbers of its own).
 
     All methods may be called from several threads.
 
@@ -293,7 +295,7 @@ class Explorer:
 
     @alone
     def pause(self, arm: Hashable) -> None:
-        """Do not ask for this arm until it is resumed. Whether to pause it must not hang on a value not yet told."""
+        """Do not ask for this arm until it is resumed."""
         self._close(arm, self._paused, True)
 
     @alone
@@ -306,7 +308,10 @@ class Explorer:
 
     @alone
     def end(self, arm: Hashable) -> None:
-        """Never ask for this arm again: it has no more values to give. What it gave counts on."""
+        """Never ask for this arm again: it has no more values to give. What it gave counts on.
+
+        Whether an arm ends must not hang on its values.
+        """
         self._close(arm, self._ended, True)
 
     def _close(self, arm: Hashable, which: Bools, closed: bool) -> None:
