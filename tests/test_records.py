@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import threading
 from collections import Counter
@@ -617,7 +618,9 @@ def test_check_with_rows(study: Any, ask: Any, cli: Any, tmp_path: Path) -> None
     data.write_text("\n".join(lines) + "\n")
     code, out, err = cli("check", study(TWO), data)
     assert (code, out) == (2, "")
-    assert "make the explorer with dependent=True" in " ".join(err.split())
+    assert "column 'row': values of one row may depend on each other, so the study needs dependent = true." in " ".join(
+        err.split()
+    )
     file = study("dependent = true\n" + TWO)
     answer = ask("check", file, data)
     assert answer["certificate"] == ex.certificate().to_dict()
@@ -627,3 +630,15 @@ def test_check_with_rows(study: Any, ask: Any, cli: Any, tmp_path: Path) -> None
     code, _, err = cli("check", file, data)
     assert code == 2
     assert "row 'v9' has two values of arm 'old'" in " ".join(err.split())
+
+
+# -- the page -------------------------------------------------------------------------------------------------------------------
+
+
+def test_every_row_of_the_table_has_a_test() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "explorer.md").read_text(encoding="utf-8")
+    section = page.split("## What may be late, lost, batched or corrected")[1].split("\n## ")[0]
+    rows = [line.split("|")[1].partition(":")[0].strip() for line in section.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 17
+    for row in rows:
+        assert callable(globals().get("test_" + re.sub(r"\W+", "_", row))), row
