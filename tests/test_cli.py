@@ -55,6 +55,16 @@ def test_run_is_the_python_run(ask, study):
     assert (answer["title"], answer["problem"], answer["interrupted"]) == ("Three posters", "top-k", False)
 
 
+def test_an_epsilon_for_every_arm(ask, cli):
+    certificate = ask("run", EXAMPLES / "top-k.toml", "--epsilon", 0.2, "--per-arm", "--batch", 50)["certificate"]
+    assert certificate["per_arm"]
+    assert certificate["gap_per_arm"] <= 0.2
+    assert certificate["statement"].endswith("each of these arms is within 0.2 of the 3rd best.")
+    code, _, err = cli("run", EXAMPLES / "network.toml", "--epsilon", 0.2, "--per-arm")
+    assert code != 0
+    assert "needs best-arm, top-k or best-of-each" in " ".join(err.split())
+
+
 def test_options_replace_settings(ask, study):
     answer = ask("run", study, "--delta", 0.01, "--epsilon", 0.2, "--budget", 40, "--policy", "uniform", "--batch", 4)
     certificate = answer["certificate"]
@@ -222,7 +232,7 @@ def test_check_plans_the_next_samples(ask, cli, study, tmp_path):
     out = " ".join(cli("check", study, file, "--next", 20, "--plot", tmp_path)[1].split())
     assert "Plan for the next 20 samples" in out
     assert "Most in the way: blue instead of red." in out
-    assert f"it is within {certificate['gap']:.3g} of the best" in out or f"their sum is within {certificate['gap']:.3g}" in out
+    assert f"it is within {certificate['gap']:.3g} of the best" in out
     assert (tmp_path / "intervals.png").exists()
 
 

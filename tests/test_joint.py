@@ -487,3 +487,37 @@ def test_where_there_is_but_one_decision_all_arms_are_sampled_alike(problem: sp.
     else:
         assert uneven.done
     assert (uneven.decision == problem.solve(np.full(problem.m, 0.1))).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_half_a_pair_leaves_the_gap_to_the_box(seed: int) -> None:
+    """While a pair is open nothing is certain by exchanges; the gap is that of the decision as it stands, over the box, and 0 only
+    if the decision is the best one all over it."""
+    rng = np.random.default_rng(seed)
+    problem = sp.SampleAllocation(rng.integers(1, 9, 3), 8)
+    explorer = sp.Explorer(problem, 0.3, policy="joint")
+    for arm, wide in enumerate(rng.permutation([1.0, 0.3, 0.02])):
+        explorer.tell(arm, 0.5 + wide * (rng.random(2 * int(rng.integers(1, 2000)) + 1) - 0.5))
+    assert not explorer.certified
+    certificate = explorer.certificate()
+    lower, upper = explorer.box()
+    if certificate.undecided.any():
+        assert certificate.gap == pytest.approx(problem.rival(lower, upper, certificate.decision)[1], abs=1e-12)
+    else:
+        assert certificate.gap == 0
+        for share in (*rng.random((200, 3)), *itertools.product((0, 1), repeat=3)):
+            assert (problem.solve(lower + share * (upper - lower)) == certificate.decision).all()
+
+
+def test_half_a_pair_of_an_arm_that_has_ended_does_not_wait() -> None:
+    rng = np.random.default_rng(1)
+    explorer = sp.Explorer(sp.SampleAllocation([1, 1], 4))
+    explorer.tell(0, rng.integers(0, 2, 1001).astype(float))
+    explorer.tell(1, 0.5 + 0.001 * rng.random(1000))
+    assert not explorer.certified
+    assert explorer.ask(1) == [0]
+    explorer.pause(0)
+    assert explorer.ask(3) == [1, 1, 1]
+    assert not explorer.certified  # it may be completed yet
+    explorer.end(0)
+    assert explorer.certified

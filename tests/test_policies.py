@@ -80,6 +80,7 @@ WORLDS = {
 ABLE = {
     "joint": {"top-k", "spanning-tree", "sample-allocation"},
     "joint-linear": {"top-k", "spanning-tree", "subsets", "matching", "path", "program"},
+    "paired": {"top-k", "spanning-tree"},
     "pac": set(WORLDS),
     "coci": set(WORLDS),
     "uniform": set(WORLDS),
@@ -302,11 +303,13 @@ def test_a_class_that_writes_itself_as_a_program_gets_its_rival_from_highs() -> 
     assert (rival.tolist(), gap) == (by_corner[0].tolist(), pytest.approx(by_corner[1]))
 
 
-@pytest.mark.parametrize(("name", "policy"), [p for p in both() if not {"joint", "joint-linear", "pac"} & set(p.values)])
+@pytest.mark.parametrize(
+    ("name", "policy"), [p for p in both() if not {"joint", "joint-linear", "paired", "pac"} & set(p.values)]
+)
 def test_planted_bug_is_caught(name: str, policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Intervals a tenth as wide break every policy; for KL intervals that is a hundredth of the level.
 
-    The rules of joint stopping have no radius to shrink; see test_joint.py and test_pac.py.
+    The rules of joint stopping have no radius to shrink; see test_joint.py, test_dependent.py and test_pac.py.
     """
     level = KLLUCBInterval.level
     if policy == "kl-lucb":
@@ -359,3 +362,35 @@ def test_reference_figures(policy: str, reference: int, share: float) -> None:
         assert explorer.decision.tolist() == [1, 1, 1] + [0] * 7
         samples.append(explorer.samples)
     assert np.mean(samples) == pytest.approx(reference, rel=share)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ts_explore_is_nested_in_delta(seed: int) -> None:
+    """What is certified at a delta is so at every larger one, draw by draw; so the attained delta is where it begins."""
+    rng = np.random.default_rng(seed)
+    explorer = sp.Explorer(sp.Path([("s", "t"), ("s", "a"), ("a", "t")], "s", "t", sense="max"), 0.3, policy="ts-explore")
+    explorer.policy.seed(seed, 0)
+    for arm, p in enumerate((0.95, 0.3, 0.2)):
+        explorer.tell(arm, (rng.random(700) < p).astype(float))
+    policy, view = explorer.policy, explorer.view
+    held = []
+    for delta in np.geomspace(1e-12, 0.9, 25):
+        other = View(view.problem, view.confidence.at(delta * policy.box_share), view.record, delta, fixed=view.fixed)
+        held.append(policy.certified(other))
+    assert held == sorted(held)
+    assert 0 < sum(held) < len(held)
+    assert explorer.attained() == pytest.approx(np.geomspace(1e-12, 0.9, 25)[held.index(True)], rel=4)
+
+
+def test_ts_explore_draws_beyond_the_range_of_an_arm() -> None:
+    """An arm at the end of its range is as likely to be drawn above as below its mean: clipped draws are not."""
+    explorer = sp.Explorer(sp.BestArm(2), policy="ts-explore")
+    for arm in range(2):
+        explorer.tell(arm, [1.0] * 3)
+    drawn = []
+    solve = explorer.problem._solve
+    explorer.problem._solve = lambda theta: drawn.append(theta.copy()) or solve(theta)  # type: ignore[method-assign]
+    explorer._view = None
+    explorer.policy.contrary(explorer.view)
+    above = np.array(drawn[1:]) > 1
+    assert 0.3 < above.mean() < 0.7

@@ -44,11 +44,11 @@ LARGEST = 1000  # numbers in all arrays of a call up to which it is little work
 @cache
 def key() -> str:
     """Of all kernels together: what a kernel does depends on those that it calls, of which numba's own cache takes no notice."""
-    digest = hashlib.sha256()
-    for path in sorted(HERE.glob("*.py")):
+    digest, sources = hashlib.sha256(), sorted(HERE.glob("*.py"))
+    for path in sources:
         source = path.read_bytes()
         digest.update(f"{path.name} {len(source)} ".encode() + source)
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:16] if sources else ""
 
 
 def places() -> Iterator[Path]:
@@ -103,7 +103,7 @@ def folders() -> tuple[tuple[Path, ...], Path | None]:
     Those before it may have been filled by somebody who could, as when the image of a container was built.
     """
     read: list[Path] = []
-    for place in places():
+    for place in places() if key() else ():  # without sources, as in an archive, nobody could tell what is out of date
         folder = place / f"surepick-{key()}"
         if _writable(folder):
             if place == HERE / "__pycache__":
@@ -241,6 +241,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
     patient = False
     small = False
     spent = 0.0  # seconds that Python has taken for its work
+    _seen: dict[tuple[type, ...], bool]
+    _plain: Any = None
 
     def ready(self, *args: Any) -> bool:
         """It is compiled for such arguments, here or on disk, or Python has taken long enough for its work."""
@@ -270,25 +272,34 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """numba asks this where nothing is compiled in this process for such arguments, and calls what it returns."""
         if self.patient and self.spent < start.patience and self._quick(args):
             return self._plainly
-        return super()._compile_for_args(*args, **kws)
+        depth, watch.depth = watch.depth, 0  # not 0 if a signal came while something was compiled, and its handler calls this
+        began = time.thread_time()
+        try:
+            return super()._compile_for_args(*args, **kws)
+        finally:
+            watch.depth = depth
+            watch.total += time.thread_time() - began
 
     def _quick(self, args: tuple[Any, ...]) -> bool:
         """Python is quicker to begin with: there is little work, and nothing on disk."""
-        if sum(a.size for a in args if isinstance(a, np.ndarray)) > LARGEST:
-            return False
-        seen = self.__dict__.setdefault("_seen", {})  # types are found out and files looked at once, not at every call
+        left = LARGEST
+        for a in args:
+            if isinstance(a, np.ndarray):
+                left -= a.size
         sort = tuple(map(type, args))
-        if sort not in seen:
-            seen[sort] = not self.ready(*args)
-        return bool(seen[sort])
+        if sort not in self._seen:  # types are found out and files looked at once, not at every call
+            self._seen[sort] = not self.ready(*args)
+        return left >= 0 and self._seen[sort]
 
     def _plainly(self, *args: Any) -> Any:
+        if self._plain is None:
+            self._plain = plain(self)
         with np.errstate(all="ignore"), self.charged():
-            return plain(self)(*(a.value if isinstance(a, OmittedArg) else a for a in args))
+            return self._plain(*[a.value if isinstance(a, OmittedArg) else a for a in args])
 
     @contextmanager
     def charged(self) -> Iterator[None]:
-        """What Python takes for the work of the kernel counts, but not what is compiled meanwhile."""
+        """What Python takes for the work of the kernel counts, but not what is compiled or loaded meanwhile."""
         began, before = time.thread_time(), watch.total
         try:
             yield
@@ -301,6 +312,7 @@ def _make(function: Any, *, small: bool = False, **options: Any) -> Any:
     if isinstance(made, CPUDispatcher):  # which NUMBA_DISABLE_JIT prevents
         made.__class__ = Kernel
         made.patient, made.small, made._cache = function.__module__ in PATIENT and not small, small, Shelves(function)
+        made._seen = {}
     return made
 
 
@@ -391,14 +403,14 @@ class _Watch(threading.local, event.Listener):  # type: ignore[misc]
     """
 
     def __init__(self) -> None:
-        self.depth, self.collecting, self.began = 0, False, (0.0, 0.0)
-        self.total = 0.0  # seconds of work so far
+        self.depth, self.collecting, self.began = 0, False, 0.0
+        self.total = 0.0  # seconds of work for compiling and loading so far
 
     def on_start(self, ev: Any) -> None:
         self.depth += 1
         if self.depth > 1:
             return
-        self.began, self.collecting = (time.perf_counter(), time.thread_time()), gc.isenabled()
+        self.began, self.collecting = time.perf_counter(), gc.isenabled()
         gc.disable()
         made = ev.data["dispatcher"]
         if isinstance(made, Kernel) and not made.small:
@@ -410,10 +422,9 @@ class _Watch(threading.local, event.Listener):  # type: ignore[misc]
             return
         if self.collecting:
             gc.enable()
-        self.total += time.thread_time() - self.began[1]
         made = ev.data["dispatcher"]
         if isinstance(made, Kernel):
-            took = time.perf_counter() - self.began[0]
+            took = time.perf_counter() - self.began
             start.log.info("Compiled %s.%s in %.1f s.", made.__module__.rpartition(".")[2], made.__name__, took)
 
 

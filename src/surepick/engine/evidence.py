@@ -56,7 +56,7 @@ def fraction(a, b, x):
     return h
 
 
-@kernel
+@small
 def log_rise(b, a):
     """ln Gamma(a + b) - ln Gamma(b), to the last digits also where a is tiny; by Stirling's series."""
     total = 0.0
@@ -68,7 +68,7 @@ def log_rise(b, a):
     return total + (b - 0.5) * math.log1p(a / b) + a * (math.log(c) - 1.0) + series
 
 
-@kernel
+@small
 def log_tail(a, b, x):
     """ln P(Beta(a, b) > x)."""
     if x < (a + 1.0) / (a + b + 2.0):

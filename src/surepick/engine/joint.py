@@ -358,7 +358,7 @@ def run(
             for e in range(count):
                 bound(e, alike, pair, slopes, levels, scores, certain, known, threshold)
             enter(tree, count)
-            play(tree, 0, spots, scores)
+            play(tree, np.int64(0), spots, scores)
         else:
             for q in range(many):
                 touch(
