@@ -32,7 +32,6 @@ samples: .venv/test.stamp
 	$(BIN)/python benchmarks/samples.py --write docs/how-sure.md
 
 errors: .venv/test.stamp
-	$(FRESH)
 	$(BIN)/python benchmarks/errors.py --write docs/errors.md
 
 peers: .venv/test.stamp

@@ -491,7 +491,7 @@ def test_where_there_is_but_one_decision_all_arms_are_sampled_alike(problem: sp.
 
 @pytest.mark.parametrize("seed", range(30))
 def test_half_a_pair_leaves_the_gap_to_the_box(seed: int) -> None:
-    """While a pair is open nothing is certain by exchanges; the gap is that of the decision as it stands, over the box, and 0 only
+    """While a pair is open nothing is certain by exchanges; the gap is that of the decision as it stands, over the box, and 0
     if the decision is the best one all over it."""
     rng = np.random.default_rng(seed)
     problem = sp.SampleAllocation(rng.integers(1, 9, 3), 8)

@@ -119,6 +119,38 @@ def test_the_least_is_never_overstated(seed: int) -> None:
     assert judged > 50
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_whether_it_is_enough_is_answered_as_the_search_answers(seed: int) -> None:
+    """The quick way to tell never says yes where the least is below, and says so where it is clearly above."""
+    rng, asked = np.random.default_rng(seed), 0
+    for _ in range(300):
+        state = a_state(rng)
+        if state.seen[0] <= state.seen[1] or state.ends()[0] > state.ends()[1]:
+            continue
+        least = state.sure()
+        if 0.1 < least < math.inf:
+            asked += 1
+            for share in (0.5, 0.9, 0.99, 1.001, 1.01, 1.1, 2.0):
+                enough = share * least
+                assert (state.sure(enough) >= enough) == (share < 1), (state, share)
+    assert asked > 50
+
+
+def test_evidence_falls_towards_what_is_seen() -> None:
+    """Evidence that an arm is above a level falls as the level rises to where the arm is seen; as bounds need it."""
+    rng = np.random.default_rng(8)
+    for _ in range(300):
+        state = a_state(rng)
+        kind, n, p, rho = state.kinds[0], state.n[0], state.p[0], state.rho
+        if kind == SPREAD or not evidence.tame(0, state.kinds, state.n, state.p):
+            continue
+        for side in (ABOVE, BELOW):
+            end = p - 60 * side if kind == NORMAL else 0.0 if side == ABOVE else 1.0
+            away = np.unique(np.concatenate((np.linspace(0, 1, 500), np.geomspace(1e-12, 1, 500))))
+            falling = weigh_all(kind, n, p, end + (p - end) * away, rho, side)
+            assert (np.diff(falling) <= 1e-9 * (1 + np.abs(falling[1:]))).all(), (state, side)
+
+
 def test_a_search_that_leaves_out_far_corners_would_be_noticed() -> None:
     """The judge sees what once was wrong: a search between the levels seen only."""
     rng, missed = np.random.default_rng(0), 0

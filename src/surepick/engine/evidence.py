@@ -25,6 +25,7 @@ LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where pri
 HEDGE = 0.01  # the part of one-sided mixtures that is two-sided, so that evidence against far parameters is never very negative
 GOLDEN = 0.6180339887498949
 STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
+MOST = 400  # levels that are looked at to tell whether the evidence is enough; if they do not tell, it is not
 NEAR = 1e-9  # how near to its least ``rough`` is worked out
 
 
@@ -238,13 +239,24 @@ def rough_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho):
 
 
 @kernel
-def sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more):
-    total = 0.0
+def parts_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more):
+    """The evidence that h is above a level, and that j is below it."""
+    e_h, e_j = 0.0, 0.0
     for side in (ABOVE, BELOW):
         i = h if side == ABOVE else j
         theta = (g - more) / slope_h if side == ABOVE else g / slope_j
-        total += evidence(kinds[i], n[i], p[i], (theta - shift[i]) / scale[i], rho, side)
-    return total
+        found = evidence(kinds[i], n[i], p[i], (theta - shift[i]) / scale[i], rho, side)
+        if side == ABOVE:
+            e_h = found
+        else:
+            e_j = found
+    return e_h, e_j
+
+
+@kernel
+def sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more):
+    e_h, e_j = parts_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
+    return e_h + e_j
 
 
 @lean
@@ -366,16 +378,56 @@ def rough_least(level, h, j, slope_h, slope_j, known):
 
 
 @lean
-def floor_of(i, kinds, n, p, rho):
-    """Evidence of an arm is nowhere below this: two-sided evidence is least about where the arm is seen, and a part of all.
-
-    Not so for less than one whole success or failure: then there is none against parameters that are far nearer to the end.
-    """
+def tame(i, kinds, n, p):
+    """The evidence of an arm is one valley. Not so for less than one whole success or failure, which are as good as none against
+    parameters that are far nearer to the end."""
     yes, no = n[i] * p[i], n[i] * (1.0 - p[i])
-    if kinds[i] != NORMAL and (0.0 < yes < 1.0 or 0.0 < no < 1.0):
+    return kinds[i] == NORMAL or (yes >= 1.0 and no >= 1.0)
+
+
+@lean
+def floor_of(i, kinds, n, p, rho):
+    """Evidence of an arm is nowhere below this: two-sided evidence is least about where the arm is seen, and a part of all."""
+    if not tame(i, kinds, n, p):
         return -np.inf
     at = p[i] * (1.0 - p[i]) if kinds[i] == SPREAD else p[i]
     return min(evidence(kinds[i], n[i], p[i], at, rho, BOTH), 0.0) + math.log(HEDGE) - 1.0
+
+
+@kernel
+def cleared(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, enough):
+    """Whether the evidence is ``enough`` all the way from a to b, between the levels seen of the arms: a number below it if not.
+
+    There evidence for h falls and evidence for j rises, so that between two levels the sum is at least that for h at the upper
+    one and that for j at the lower one. Levels are halved until this is enough everywhere, or is not at one of them.
+    """
+    left, right = np.empty(64), np.empty(64)
+    below, above = np.empty(64), np.empty(64)  # evidence for j at the left, for h at the right
+    left[0], right[0], top = a, b, 1
+    for end in range(2):
+        e_h, e_j = parts_at(a if end == 0 else b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
+        if not e_h + e_j >= enough:
+            return e_h + e_j
+        if end == 0:
+            below[0] = e_j
+        else:
+            above[0] = e_h
+    for _ in range(MOST):
+        while top > 0 and below[top - 1] + above[top - 1] >= enough:
+            top -= 1
+        if top == 0:
+            return enough
+        k = top - 1
+        middle = 0.5 * (left[k] + right[k])
+        if not left[k] < middle < right[k] or top == 64:
+            break
+        e_h, e_j = parts_at(middle, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
+        if not e_h + e_j >= enough:
+            return e_h + e_j
+        left[top], right[top], below[top], above[top] = middle, right[k], e_j, above[k]
+        right[k], above[k] = middle, e_h
+        top += 1
+    return below[top - 1] + above[top - 1]  # too near to tell
 
 
 @lean
@@ -403,7 +455,8 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
     with it, so the least is on the boundary, a search over one level g: on a grid, then by golden section around every least of
     the grid, to the end. An arm that is known very well makes a very narrow valley, and priors degenerate at the ends of [0, 1],
     so the grid gets denser towards what is seen of either arm and towards the ends. Beyond what is seen of an arm the search
-    goes on only if something below the best so far can be there. Once below ``enough`` it may end.
+    goes on only if something below the best so far can be there. Once below ``enough`` it may end; and where it is only asked
+    whether the evidence is enough, ``cleared`` answers with fewer levels.
     """
     start = max(slope_h * low[h] + more, slope_j * low[j])
     end = min(slope_h * high[h] + more, slope_j * high[j])
@@ -417,6 +470,7 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
     best = sure_at(min(max(middle, start), end), h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
     if not best >= enough:
         return best
+    quick = enough > -np.inf and tame(h, kinds, n, p) and tame(j, kinds, n, p) and kinds[h] != SPREAD and kinds[j] != SPREAD
     far = 1e3 * ((at_h - at_j) + slope_h * scale[h] + slope_j * scale[j])  # where the range of normal arms ends for the search
     grid, found = np.empty(3 * (2 * DECADES + STEPS) + 2), np.empty(3 * (2 * DECADES + STEPS) + 2)
     for part in range(3):  # between what is seen of the arms, then above and below
@@ -426,8 +480,14 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
             i, other, side = (j, h, BELOW) if part == 1 else (h, j, ABOVE)
             theta = a / slope_j if part == 1 else (b - more) / slope_h
             known = evidence(kinds[i], n[i], p[i], (theta - shift[i]) / scale[i], rho, side)
-            if known + floor_of(other, kinds, n, p, rho) >= best:
+            if known + floor_of(other, kinds, n, p, rho) >= (enough if quick else best):
                 continue
+        if part == 0 and quick:
+            found_least = cleared(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, enough)
+            best = min(best, found_least)
+            if not best >= enough:
+                return best
+            continue
         grid[0] = a
         count = lay_steps(grid, 1, a, b)
         for k in range(count):
