@@ -124,7 +124,8 @@ def test_a_reward_that_is_not_a_number_certifies_nothing() -> None:
     problem = sp.Separable(lambda t, y: math.nan if y else 0.0, [[0, 1]] * 2, lambda tables: (0, 0), table=True)
     ex = sp.Explorer(problem)
     ex.tell(0, 0.5)
-    ex.tell(1, 0.5)
+    with pytest.raises(ProblemError, match="not a finite number"):
+        ex.tell(1, 0.5)  # the first moment that can be judged
     with pytest.raises(ProblemError, match="not a finite number"):
         ex.certificate()
 

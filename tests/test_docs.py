@@ -33,6 +33,7 @@ from typer.main import get_command
 import surepick as sp
 from surepick.cli import app, main
 from surepick.confidence import CONFIDENCES
+from surepick.engine import start
 from surepick.environments import ENVIRONMENTS
 from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS
@@ -218,5 +219,6 @@ def rewrite(page: Path) -> None:
 
 
 if __name__ == "__main__":
+    start._told = True  # that something is compiled is no part of a page
     for one in PAGES:
         rewrite(one)

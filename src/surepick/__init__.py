@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-logging.getLogger(__name__).addHandler(logging.NullHandler())  # who wants to read it adds a handler of his own; see docs/speed.md
+logging.getLogger(__name__).addHandler(
+    logging.NullHandler()
+)  # who wants to read it adds a handler of his own; see docs/explorer.md
 
 # Where each public name lives. Names are imported on first use, so that `surepick --help` does not wait for NumPy.
 _HOME = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import logging
 import math
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -171,9 +172,7 @@ class Explorer:
     def tell(self, arm: Hashable, values: Values) -> None:
         """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad."""
         i = self.problem.index[arm]
-        self.record.update(i, self.problem.arms[i].check(values))
-        self.forget()
-        self._judge()
+        self._take([(i, self.problem.arms[i].check(values))])
 
     @alone
     def tell_many(self, observations: Iterable[tuple[Hashable, Values]]) -> None:
@@ -186,10 +185,7 @@ class Explorer:
         for arm, values in pairs:
             i = self.problem.index[arm]
             checked.append((i, self.problem.arms[i].check(values)))
-        for i, data in checked:
-            self.record.update(i, data)
-        self.forget()
-        self._judge()
+        self._take(checked)
 
     def tell_row(self, values: Mapping[Hashable, float]) -> None:
         """Record one value each of several arms that were observed together: on one person, on one day, in one draw.
@@ -215,14 +211,30 @@ class Explorer:
         checked = [self._row(row) for row in listed]
         if self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
             self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
-        for row in checked:
-            if isinstance(self.policy, Paired):
-                assert isinstance(self.record, Moments)
-                self.policy.rows(self.record).add(np.array(list(row)), np.concatenate(list(row.values())))
-            for i, data in row.items():
-                self.record.update(i, data)
-        self.forget()
-        self._judge()
+        self._take([pair for row in checked for pair in row.items()], checked)
+
+    def _take(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]] = ()) -> None:
+        """Record values, and judge the moment; if a function of the user's fails at that, as if nothing had been told."""
+        record, before = self.record, None
+        if isinstance(record, Moments):
+            arms = sorted({i for i, _ in checked})
+            before = arms, record.counts[arms], record.table[arms], copy.deepcopy(record.rows) if rows else record.rows
+        try:
+            if isinstance(self.policy, Paired) and isinstance(record, Moments):
+                for row in rows:
+                    self.policy.rows(record).add(np.array(list(row)), np.concatenate(list(row.values())))
+            for i, data in checked:
+                record.update(i, data)
+            self.forget()
+            if self._stopped is None:
+                _ = self.certified
+        except BaseException:
+            if before is not None and isinstance(record, Moments):
+                arms = before[0]
+                record.counts[arms], record.table[arms], record.rows = before[1:]
+                self._view = self._current = None
+                self._started = False
+            raise
 
     def _row(self, values: Mapping[Hashable, float]) -> dict[int, Floats]:
         """One value of each arm of a row, checked."""
@@ -245,11 +257,6 @@ class Explorer:
         self._view = self._current = None
         if self.policy.remembers and self.started:
             self.policy.told(self.view)
-
-    def _judge(self) -> None:
-        """Look whether this moment certifies the decision."""
-        if self._stopped is None:
-            _ = self.certified
 
     # -- ask ------------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,15 @@ def write(explorer: Any, path: str | os.PathLike[str]) -> None:
     """Replace the file as a whole."""
     target = file(path, StudyError)
     text = json.dumps(as_dict(explorer), allow_nan=False)
+    try:
+        _replace(target, text)
+    except OSError as error:
+        raise StudyError(
+            f"{target}: cannot be written ({error.strerror or error}); what was there before is untouched."
+        ) from None
+
+
+def _replace(target: Path, text: str) -> None:
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".new")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as new:
@@ -81,7 +90,7 @@ def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None)
     try:
         made: Made = _made(cls, data, problem, source)
         return made
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         if isinstance(error, SurepickError):
             raise
         raise StudyError(f"{source}: the file is damaged ({type(error).__name__}: {error}).") from None
@@ -96,22 +105,36 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: Path)
         problem = _problem_of(data["problem"])
     if [_plain(name) for name in problem.names] != data["names"]:
         raise StudyError(f"{source}: it was saved with other arms: {short(data['names'])}.")
-    explorer = cls(problem, policy=data["policy"], confidence=data["confidence"], **data["settings"])
+    settings = {name: data["settings"][name] for name in SETTINGS}
+    explorer = cls(problem, policy=data["policy"], confidence=data["confidence"], **settings)
     record = explorer.record
     assert isinstance(record, Moments)
-    record.counts[:] = data["counts"]
-    record.table[:] = np.array(_back(data["table"]))
+    _fill(record.counts, data["counts"])
+    _fill(record.table, _back(data["table"]))
+    if (record.counts < 0).any():
+        raise ValueError("a count below 0")
     if data["rows"] is not None:
         explorer._use("paired")
         rows = Differences(problem.low, problem.high)
-        rows.logs[:], rows.count[:] = data["rows"]["logs"], data["rows"]["count"]
+        _fill(rows.logs, data["rows"]["logs"])
+        _fill(rows.count, data["rows"]["count"])
         record.rows = rows
-    explorer._paused[data["paused"]] = True
-    explorer._ended[data["ended"]] = True
+    for i in data["paused"]:
+        explorer._paused[i] = True
+    for i in data["ended"]:
+        explorer._ended[i] = True
     explorer.policy.remember(data["memory"])
     if data["certificate"] is not None:
         explorer._stopped = _certificate_of(data["certificate"])
     return explorer
+
+
+def _fill(array: np.ndarray[Any, Any], numbers: Any) -> None:
+    """Put in numbers of exactly this shape; NumPy alone would stretch one to fit."""
+    given = np.array(numbers, dtype=array.dtype)
+    if given.shape != array.shape:
+        raise ValueError(f"numbers of shape {given.shape} where {array.shape} is right")
+    array[...] = given
 
 
 # -- the parts --------------------------------------------------------------------------------------------------------------

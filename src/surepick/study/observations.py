@@ -85,6 +85,8 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
     checked = [(row, i, value) for i, rows in _rows_of_arms(table, problem).items() for row, value in rows]
     marks = table.texts("order") if table.has("order") else [""] * len(table)
     together = table.texts("row") if table.has("row") else None
+    if together and explorer.policy.independent:
+        table.fail(0, "row", "values of one row may depend on each other, so the study needs dependent = true")
     moments: dict[str, list[tuple[int, int, float]]] = {}
     for entry in sorted(checked):
         moments.setdefault(marks[entry[0]], []).append(entry)
