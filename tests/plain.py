@@ -118,7 +118,7 @@ def _run_joint(
         for i in range(m):
             n[i], p[i] = _unit_of(i, counts, table, units)
             theta = table[i, ESTIMATE] if variance else (table[i, ORIGIN] - reference) + _offset_of(i, counts, table)
-            weights[i] = sign * min(max(theta, bottom[i]), top[i])
+            weights[i] = sign * min(max(theta, bottom[i] - reference), top[i] - reference)
         if kind != 2:
             decision[:] = _best(kind, ints, weights)
         elif not _improve(floats, weights, ints[1 : 1 + m], ints[1 + m :], decision):

@@ -16,6 +16,7 @@ from surepick.engine.record import observe
 from surepick.estimators import Estimator, Mean, Variance
 from surepick.loop import drive
 
+CLOCK = 1.7e15  # microseconds
 values_in_parts = st.lists(st.lists(st.floats(0, 1), max_size=20), min_size=1, max_size=8)
 
 
@@ -136,6 +137,44 @@ def test_no_wrong_certificate_far_from_0(offset: float) -> None:
         explorer = sp.Explorer(sp.BestArm(arms), budget=40_000)
         drive(explorer, sampler, batch=2000, seed=seed)
         assert not explorer.certified or explorer.decision.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arms", "values", "groups"),
+    [
+        (
+            [("t0", 1.7e15, 1.7e15 + 1e6), ("t1", 1.7e15, 1.7e15 + 1e6), ("r0", 0, 1), ("r1", 0, 1)],
+            (0.9, 0.1, 0.37495, 0.37505),
+            "ttrr",
+        ),
+        ([("wide", -1e15, 1e15), ("none", -1e15, 1e15), ("a", 0, 1), ("b", 0, 1)], (1.0, 0.0, 0.5624, 0.5626), "wwrr"),
+    ],
+)
+def test_no_wrong_certificate_beside_arms_of_another_size(
+    arms: list[tuple[str, float, float]], values: tuple[float, ...], groups: str
+) -> None:
+    """Timestamps in microseconds beside rates: levels of the rates must keep their digits, whichever arm comes first."""
+    problem = sp.BestOfEach([sp.Arm(*arm) for arm in arms], groups=list(groups))
+    for seed in range(8):
+        rng, explorer = np.random.default_rng(seed), sp.Explorer(problem)
+        for _ in range(20):
+            explorer.tell_many(
+                [(i, low + (high - low) * (rng.random(1000) < values[i])) for i, (_, low, high) in enumerate(arms)]
+            )
+        assert not explorer.certified or explorer.decision.tolist() == [1, 0, 0, 1]
+
+
+def test_arms_too_far_from_0_are_refused() -> None:
+    with pytest.raises(sp.SurepickError, match="few digits left to differ in: count them from another origin, such as low"):
+        sp.Arm("clock", 1e15, 1e15 + 1)
+    gauge = sp.Arm("gauge", kind="subgaussian", scale=1.0)
+    with pytest.raises(sp.SurepickError, match=r"more than 4e\+12 times the scale 1 from 0"):
+        gauge.check(1e15)
+    far = [sp.Arm("a", 1e12, 1e12 + 1), sp.Arm("b", 1e12, 1e12 + 1)]
+    with pytest.raises(sp.SurepickError, match="their sum would not show the latter"):
+        sp.Path([("s", "t")] * 2, "s", "t", arms=far)
+    with pytest.raises(sp.SurepickError, match="their sum would not show the latter"):
+        sp.Subsets(far, [[1, 0], [0, 1]])
 
 
 def test_the_paper_radius_to_the_letter() -> None:

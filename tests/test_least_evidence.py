@@ -130,10 +130,21 @@ def test_whether_it_is_enough_is_answered_as_the_search_answers(seed: int) -> No
         least = state.sure()
         if 0.1 < least < math.inf:
             asked += 1
-            for share in (0.5, 0.9, 0.99, 1.001, 1.01, 1.1, 2.0):
+            for share in (0.5, 0.9, 0.99, 1.00003, 1.0001, 1.001, 1.01, 1.1, 2.0):
                 enough = share * least
                 assert (state.sure(enough) >= enough) == (share < 1), (state, share)
     assert asked > 50
+
+
+def test_what_runs_out_of_levels_is_not_enough() -> None:
+    """Just above the least, more levels are needed than are looked at; the answer is then no."""
+    state = State(
+        np.ones(2), np.array([0, 1]), np.array([864.0, 842.0]), np.array([0.99884259, -0.30307968]), np.array([0.0, -np.inf]),
+        np.array([1.0, np.inf]), np.zeros(2), np.ones(2), 85.98853197464915, 0.0,
+    )  # fmt: skip
+    least = state.sure()
+    for more in (1e-6, 1e-4, 0.003, 0.01, 0.03, 0.05):
+        assert state.sure(least + more) < least + more
 
 
 def test_evidence_falls_towards_what_is_seen() -> None:

@@ -23,6 +23,7 @@ Values: TypeAlias = ArrayLike | Iterable[float]
 KINDS = ("bounded", "bernoulli", "subgaussian")
 FIRST = 1_000_000  # entries of a list among which one that is not a number is looked for
 FEW = 10_000  # names up to which one that resembles an unknown one is looked for
+FAR = 4e12  # how far from 0 values may be, in units of their range or scale: at 1e12 they have four digits left
 WIDEST = 1e70  # bounds, scales and values up to this; squares of variances then stay within floating point
 
 
@@ -89,6 +90,11 @@ class Arm:
                 f"Arm {name!r} has bounds [{low:g}, {high:g}], beyond {WIDEST:g} or closer than {1 / WIDEST:g}: "
                 "express its values in another unit."
             )
+        if max(abs(low), abs(high)) > FAR * (high - low):
+            raise ProblemError(
+                f"Arm {name!r} has bounds [{low!r}, {high!r}], so far from 0 that its values have few digits left to differ in: "
+                "count them from another origin, such as low."
+            )
         if self.kind == "bernoulli" and (low, high) != (0, 1):
             raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.")
 
@@ -101,7 +107,8 @@ class Arm:
                 "Nothing was recorded."
             )
         data = np.atleast_1d(raw)
-        good = (np.abs(data) <= WIDEST) & (data >= self.low) & (data <= self.high)
+        widest = WIDEST if self.scale is None else min(WIDEST, FAR * self.scale)
+        good = (np.abs(data) <= widest) & (data >= self.low) & (data <= self.high)
         if self.kind == "bernoulli":
             good &= (data == 0) | (data == 1)
         if good.all():
@@ -111,6 +118,8 @@ class Arm:
         at = f" at position {where}" if raw.ndim else ""
         if not math.isfinite(value):
             why = "is not a finite number: drop it, or record it as missing in your own data"
+        elif WIDEST >= abs(value) > widest:
+            why = f"is more than {FAR:g} times the scale {self.scale:g} from 0: count the arm's values from another origin"
         elif abs(value) > WIDEST:
             why = f"is beyond {WIDEST:g}: express the arm's values in another unit"
         elif self.kind == "bernoulli":

@@ -187,7 +187,8 @@ class Source:
     def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int) -> None:
         m = explorer.problem.m
         self.explorer = explorer
-        explorer.policy.seed(seed, run)
+        if explorer.samples == 0:  # else its numbers were drawn before, and a moment is judged once
+            explorer.policy.seed(seed, run)
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
         self.chunk = MOST if isinstance(sampler, Environment) else 1
         self.rngs = [stream(seed, run, i, int(n)) for i, n in enumerate(explorer.record.counts)]

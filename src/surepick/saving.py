@@ -63,8 +63,9 @@ def as_dict(explorer: Any) -> dict[str, Any]:
         "problem": _problem(explorer.problem),
         "names": [_plain(name) for name in explorer.problem.names],
         "settings": {name: getattr(explorer, name) for name in SETTINGS},
-        "policy": explorer._asked[0],
-        "confidence": explorer._asked[1],
+        # With observations, the names of what weighs them: what "auto" stands for may change with the version.
+        "policy": explorer.policy.name if explorer.samples else explorer._asked[0],
+        "confidence": explorer.confidence.name if explorer.samples else explorer._asked[1],
         "rows": None if not isinstance(rows, Differences) else {"logs": rows.logs.tolist(), "count": rows.count.tolist()},
         "counts": record.counts.tolist(),
         "table": _plain(record.table.tolist()),

@@ -32,7 +32,7 @@ class Differences:
         """One row: the values of some arms."""
         where = np.ix_(arms, arms)
         shares = (values[:, None] - values) / self.reach[where]
-        self.logs[(slice(None), *where)] += np.log1p(np.multiply.outer(BETS, shares))
+        self.logs[:, where[0], where[1]] += np.log1p(np.multiply.outer(BETS, shares))
         self.count[where] += 1
 
     def evidence(self, h: Any, low: Any) -> Floats:

@@ -224,28 +224,43 @@ def intervals(kinds, n, p, rho, level, old_n, old_p, lower, upper):
 # -- two arms: is slope_h theta_h + more at least slope_j theta_j? ------------------------------------------------------
 
 
+@tight
+def base_of(h, j, slope_h, slope_j, shift, scale):
+    """What parameters of two arms are counted from: where u = 0 is for the arm of smaller scale, so that levels keep its digits.
+
+    Where slopes differ, as they do for variances, it must be 0.
+    """
+    if slope_h != slope_j:
+        return 0.0
+    return shift[h] if scale[h] < scale[j] else shift[j]
+
+
 @lean
-def bracket(h, j, low, high, slope_h, slope_j):
-    """Levels g = slope theta that both arms can be at, widened to where a claim is never or always true."""
-    return max(slope_h * low[h], slope_j * low[j]), min(slope_h * high[h], slope_j * high[j])
+def bracket(h, j, low, high, slope_h, slope_j, base):
+    """Levels g = slope (theta - base) that both arms can be at, widened to where a claim is never or always true."""
+    return (
+        max(slope_h * (low[h] - base), slope_j * (low[j] - base)),
+        min(slope_h * (high[h] - base), slope_j * (high[j] - base)),
+    )
 
 
 @lean
 def rough_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho):
     w_h = n[h] * n[h] / (n[h] + rho)
     w_j = n[j] * n[j] / (n[j] + rho)
-    d_h = distance(kinds[h], p[h], (g / slope_h - shift[h]) / scale[h])
-    return w_h * d_h + w_j * distance(kinds[j], p[j], (g / slope_j - shift[j]) / scale[j])
+    base = base_of(h, j, slope_h, slope_j, shift, scale)
+    d_h = distance(kinds[h], p[h], (g / slope_h - (shift[h] - base)) / scale[h])
+    return w_h * d_h + w_j * distance(kinds[j], p[j], (g / slope_j - (shift[j] - base)) / scale[j])
 
 
 @kernel
 def parts_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more):
     """The evidence that h is above a level, and that j is below it."""
-    e_h, e_j = 0.0, 0.0
+    e_h, e_j, base = 0.0, 0.0, base_of(h, j, slope_h, slope_j, shift, scale)
     for side in (ABOVE, BELOW):
         i = h if side == ABOVE else j
         theta = (g - more) / slope_h if side == ABOVE else g / slope_j
-        found = evidence(kinds[i], n[i], p[i], (theta - shift[i]) / scale[i], rho, side)
+        found = evidence(kinds[i], n[i], p[i], (theta - (shift[i] - base)) / scale[i], rho, side)
         if side == ABOVE:
             e_h = found
         else:
@@ -260,19 +275,20 @@ def sure_at(g, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more):
 
 
 @lean
-def seen(i, slope, kinds, p, shift, scale):
-    """The level at which an arm's observations are."""
+def seen(i, slope, kinds, p, shift, scale, base):
+    """The level at which an arm's observations are, counted from ``base``."""
     u = p[i] * (1.0 - p[i]) if kinds[i] == SPREAD else p[i]
-    return slope * (shift[i] + scale[i] * u)
+    return slope * ((shift[i] - base) + scale[i] * u)
 
 
 @lean
 def rough(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho):
     """About how much evidence there is for slope_h theta_h >= slope_j theta_j; quick, and not a bound. It guides the sampling."""
-    start, end = bracket(h, j, low, high, slope_h, slope_j)
+    base = base_of(h, j, slope_h, slope_j, shift, scale)
+    start, end = bracket(h, j, low, high, slope_h, slope_j, base)
     if start > end:
-        return np.inf if slope_j * high[j] <= slope_h * low[h] else 0.0
-    at_h, at_j = seen(h, slope_h, kinds, p, shift, scale), seen(j, slope_j, kinds, p, shift, scale)
+        return np.inf if slope_j * (high[j] - base) <= slope_h * (low[h] - base) else 0.0
+    at_h, at_j = seen(h, slope_h, kinds, p, shift, scale, base), seen(j, slope_j, kinds, p, shift, scale, base)
     if at_h <= at_j:
         return 0.0
     a, b = min(max(at_j, start), end), min(max(at_h, start), end)
@@ -284,8 +300,8 @@ def rough(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho):
     unit_h, unit_j = slope_h * scale[h], slope_j * scale[j]
     least, most, stride = a, b, b - a
     for _ in range(60):  # Newton's method for the zero of the derivative, which rises; halving where that leads too little far
-        h_1, h_2 = tilt_of(kinds[h], p[h], (g / slope_h - shift[h]) / scale[h])
-        j_1, j_2 = tilt_of(kinds[j], p[j], (g / slope_j - shift[j]) / scale[j])
+        h_1, h_2 = tilt_of(kinds[h], p[h], (g / slope_h - (shift[h] - base)) / scale[h])
+        j_1, j_2 = tilt_of(kinds[j], p[j], (g / slope_j - (shift[j] - base)) / scale[j])
         tilt = w_h * h_1 / unit_h + w_j * j_1 / unit_j
         bend = w_h * h_2 / (unit_h * unit_h) + w_j * j_2 / (unit_j * unit_j)
         if tilt > 0.0:
@@ -427,7 +443,10 @@ def cleared(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, 
         left[top], right[top], below[top], above[top] = middle, right[k], e_j, above[k]
         right[k], above[k] = middle, e_h
         top += 1
-    return below[top - 1] + above[top - 1]  # too near to tell
+    for k in range(top):  # too near to tell: what is left
+        if not below[k] + above[k] >= enough:
+            return below[k] + above[k]
+    return enough
 
 
 @lean
@@ -458,14 +477,15 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
     goes on only if something below the best so far can be there. Once below ``enough`` it may end; and where it is only asked
     whether the evidence is enough, ``cleared`` answers with fewer levels.
     """
-    start = max(slope_h * low[h] + more, slope_j * low[j])
-    end = min(slope_h * high[h] + more, slope_j * high[j])
+    base = base_of(h, j, slope_h, slope_j, shift, scale)
+    start = max(slope_h * (low[h] - base) + more, slope_j * (low[j] - base))
+    end = min(slope_h * (high[h] - base) + more, slope_j * (high[j] - base))
     if start > end:
-        return np.inf if slope_j * high[j] <= slope_h * low[h] + more else -np.inf
+        return np.inf if slope_j * (high[j] - base) <= slope_h * (low[h] - base) + more else -np.inf
     # Pairs may show a variance that no arm can have. What is seen of h beyond its range must not hide that l may lie above all of
     # that range: the least is on the boundary only if h can be where it is seen.
-    at_h = min(seen(h, slope_h, kinds, p, shift, scale) + more, slope_h * high[h] + more)
-    at_j = min(seen(j, slope_j, kinds, p, shift, scale), slope_j * high[j])
+    at_h = min(seen(h, slope_h, kinds, p, shift, scale, base), slope_h * (high[h] - base)) + more
+    at_j = min(seen(j, slope_j, kinds, p, shift, scale, base), slope_j * (high[j] - base))
     if at_h <= at_j:
         return 0.0
     # about where the least is, looked at first because most searches may end there
@@ -482,14 +502,13 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
         if part > 0:
             i, other, side = (j, h, BELOW) if part == 1 else (h, j, ABOVE)
             theta = a / slope_j if part == 1 else (b - more) / slope_h
-            known = evidence(kinds[i], n[i], p[i], (theta - shift[i]) / scale[i], rho, side)
+            known = evidence(kinds[i], n[i], p[i], (theta - (shift[i] - base)) / scale[i], rho, side)
             if known + floor_of(other, kinds, n, p, rho) >= (enough if quick else best):
                 continue
         if part == 0 and quick:
             found_least = cleared(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, enough)
-            best = min(best, found_least)
-            if not best >= enough:
-                return best
+            if not found_least >= enough:
+                return found_least
             continue
         grid[0] = a
         count = lay_steps(grid, 1, a, b)
@@ -540,7 +559,8 @@ def valley(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, e
 @kernel
 def lead(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, threshold):
     """By how much slope_j theta_j may be above slope_h theta_h at most, with evidence of ``threshold``; never below 0."""
-    most = slope_j * high[j] - slope_h * low[h]
+    base = base_of(h, j, slope_h, slope_j, shift, scale)
+    most = slope_j * (high[j] - base) - slope_h * (low[h] - base)
     if not most < np.inf:
         most = 1.0
         while sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, most, threshold) < threshold:

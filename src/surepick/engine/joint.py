@@ -288,7 +288,7 @@ def see(i, sign, reference, counts, table, variance, units, rho, bottom, top, n,
     """What is known of an arm by now."""
     n[i], p[i] = unit_of(i, counts, table, units)
     theta = table[i, ESTIMATE] if variance else (table[i, ORIGIN] - reference) + offset_of(i, counts, table)
-    weights[i] = sign * min(max(theta, bottom[i]), top[i])
+    weights[i] = sign * min(max(theta, bottom[i] - reference), top[i] - reference)
     known[i, N], known[i, P] = n[i], p[i]
     known[i, FACTOR], known[i, HALF] = n[i] * n[i] / (n[i] + rho), 0.5 * math.log1p(n[i] / rho)
     known[i, SEEN] = known[i, SHIFT] + known[i, SCALE] * (p[i] * (1.0 - p[i]) if known[i, KIND] == SPREAD else p[i])
@@ -301,9 +301,9 @@ def run(
 ):  # fmt: skip
     """Explore until something needs the caller; returns (what, arm).
 
-    ``decision`` is a nearby one, and kept up to date; there are at most ``most`` exchanges. Parameters and their ranges are
-    counted from ``reference``. Of ``grouped``, ``rooted`` and ``shared`` all are None but that of the kind: numba does not
-    compile what it sees will not run.
+    ``decision`` is a nearby one, and kept up to date; there are at most ``most`` exchanges. What parameters are counted from to
+    choose the decision is ``reference``. Of ``grouped``, ``rooted`` and ``shared`` all are None but that of the kind: numba does
+    not compile what it sees will not run.
     """
     m = len(counts)
     n, p, weights, known = np.empty(m), np.empty(m), np.empty(m), np.empty((m, 10))

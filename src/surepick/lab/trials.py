@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import time
 from dataclasses import dataclass, field
@@ -15,10 +16,11 @@ from ..confidence import CONFIDENCES, Confidence
 from ..engine import start
 from ..environments.base import Environment
 from ..errors import SettingError
+from ..estimators import ULP
 from ..explorer import Explorer
 from ..loop import drive
 from ..policies import POLICIES, Policy
-from ..problems.base import Problem
+from ..problems.base import LinearProblem, Problem
 
 ROUNDING = 1e-12  # rewards that are this close, as a share of their terms, are equally good
 
@@ -32,6 +34,7 @@ class World:
     truth: Floats
     best: float
     near: float  # a difference that is rounding
+    decision: Floats  # one that is optimal
 
     @classmethod
     def of(cls, problem: Problem, environment: Environment) -> World:
@@ -39,14 +42,17 @@ class World:
         decision = problem._solve(truth).astype(np.float64)
         best = problem._reward(truth, decision)
         terms = float(np.abs(problem.slopes(decision) * truth).sum()) if problem.affine else 0.0
-        return cls(problem, environment, truth, best, ROUNDING * (abs(best) + terms))
+        return cls(problem, environment, truth, best, ROUNDING * (abs(best) + terms), decision)
 
     def correct(self, decision: np.ndarray[Any, Any], epsilon: float, relative: bool, per_arm: bool = False) -> bool:
         """The decision is optimal at the truth or, with an epsilon, near enough to it: as a whole, or every one of its arms."""
         if per_arm:
             falls = self.problem._shortfall(self.truth, self.truth, decision.astype(np.float64))[1]
-            return falls <= epsilon + ROUNDING * float(np.abs(self.truth).max())
+            return falls <= epsilon + ULP * float(np.abs(self.truth).max())
         slack = epsilon * abs(self.best) if relative else epsilon
+        if isinstance(self.problem, LinearProblem):  # only what differs, added up without rounding: far from 0 it matters
+            change = (decision - self.decision) * self.truth * self.problem.sign
+            return math.fsum(change.tolist()) >= -slack - ULP * float(np.abs(change).sum())
         return self.problem._reward(self.truth, decision.astype(np.float64)) >= self.best - slack - self.near
 
 

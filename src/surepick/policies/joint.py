@@ -286,18 +286,18 @@ class Joint(Policy):
         return view.confidence
 
     def reference(self, view: View) -> float:
-        """What all parameters are counted from: exchanges of matroids weigh differences only, and far from 0 these are exact
-        in numbers that are counted from nearby. Variances are counted from 0."""
+        """What the estimates are counted from to choose the decision: which is best depends on differences only, and far from 0
+        these are exact in numbers that are counted from nearby. The origin of the arm of the smallest scale; 0 for variances."""
         record = view.record
         assert isinstance(record, Moments)
-        return 0.0 if record.variance else float(record.origins[0])
+        return 0.0 if record.variance else float(record.origins[int(self.problem.scales.argmin())])
 
     def weigh(self, view: View) -> tuple[Any, ...]:
         """kinds, n, p, low, high, shift, scale and rho, as the kernels of :mod:`surepick.engine.evidence` take them."""
-        confidence, problem, reference = self._mixture(view), self.problem, self.reference(view)
+        confidence, problem = self._mixture(view), self.problem
         n, p = confidence.units(view.record)
-        shift = confidence.places(view.record) - reference
-        return confidence.kinds, n, p, problem.low - reference, problem.high - reference, shift, confidence.scale, confidence.rho
+        shift = confidence.places(view.record)
+        return confidence.kinds, n, p, problem.low, problem.high, shift, confidence.scale, confidence.rho
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint")
@@ -309,7 +309,8 @@ class Joint(Policy):
         problem, kernel, room = self.problem, self.kernel, kernels("exchanges")
         weigh, threshold = self.weigh(view), self.threshold(view.delta)
         assert isinstance(view.record, Moments)
-        decision = problem._solve(np.clip(view.record.about(self.reference(view)), weigh[3], weigh[4]))
+        reference = self.reference(view)
+        decision = problem._solve(np.clip(view.record.about(reference), problem.low - reference, problem.high - reference))
         last = self._last
         if last is not None and last.threshold == threshold and (last.decision == decision).all():
             exchanges, scores = last.exchanges, last.scores.copy()

@@ -10,7 +10,7 @@ import numpy as np
 from ..arms import Bools, Floats, Ints
 from ..confidence.mixture import width
 from ..engine import kernels
-from ..estimators import Mean
+from ..estimators import Mean, Moments
 from ..problems import Subsets
 from ..problems.base import Problem
 from .base import Policy, View, spread
@@ -133,10 +133,12 @@ class JointLinear(Policy):
         decision = problem._solve(means)
         spread = self.half**2 * (counts + rho) / counts**2
         regret = 0.5 * np.log1p(counts / rho)
+        assert isinstance(view.record, Moments)
+        rounding = view.record.rounding
         if self.whole:
-            test = _Test(decision, self.sign * means, spread, np.zeros(problem.m), level + float(regret.sum()))
+            test = _Test(decision, self.sign * means, spread, np.zeros(problem.m), level + float(regret.sum()), rounding)
         else:
-            test = _Test(decision, self.sign * means, spread, self.b + regret, level + self.a)
+            test = _Test(decision, self.sign * means, spread, self.b + regret, level + self.a, rounding)
         rival = test.among(self.listed) if self.listed is not None else self._search(test)
         return _State(decision, rival, test)
 
@@ -173,10 +175,13 @@ class JointLinear(Policy):
 
 
 class _Test:
-    """A > sqrt(2 B Q), for one decision and the data of one moment; ``value`` is maximised."""
+    """A > sqrt(2 B Q), for one decision and the data of one moment; ``value`` is maximised, and known up to ``rounding``."""
 
-    def __init__(self, decision: np.ndarray[Any, Any], value: Floats, spread: Floats, price: Floats, base: float) -> None:
+    def __init__(
+        self, decision: np.ndarray[Any, Any], value: Floats, spread: Floats, price: Floats, base: float, rounding: Floats
+    ) -> None:
         self.decision, self.value, self.spread, self.price, self.base = decision, value, spread, price, base
+        self.rounding = rounding
 
     def among(self, listed: Floats) -> np.ndarray[Any, Any] | None:
         """The listed decision that blocks most."""
@@ -192,6 +197,7 @@ class _Test:
         moved = change != 0
         level = self.base + moved @ self.price
         margin: Floats = -(change @ self.value) - np.sqrt(2.0 * level * ((change * change) @ self.spread))
+        margin -= np.abs(change) @ self.rounding
         margin[~moved.any(axis=1)] = math.inf
         return margin
 
@@ -203,7 +209,8 @@ class _Test:
         change = other - self.decision
         moved = change != 0
         level = self.base + float(self.price[moved].sum())
-        return -float((change * self.value).sum()) > math.sqrt(2.0 * level * float(self.spread[moved].sum()))
+        ahead = -float((change * self.value).sum()) - float(self.rounding[moved].sum())
+        return ahead > math.sqrt(2.0 * level * float(self.spread[moved].sum()))
 
     def slope(self, moved: Any) -> float:
         """The slope at which the linear bound is exact for this support."""
@@ -211,7 +218,7 @@ class _Test:
 
     def weights(self, slope: float) -> Floats:
         """Every arm at the end that is bad for the decision, by the linear bound."""
-        reach = slope * self.price + self.spread / (2.0 * slope)
+        reach = slope * self.price + self.spread / (2.0 * slope) + self.rounding
         return np.where(self.decision > 0, self.value - reach, self.value + reach)
 
     def certain(self, other: np.ndarray[Any, Any], slope: float) -> bool:

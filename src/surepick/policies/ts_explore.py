@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arms import Bools, Floats
 from ..confidence.mixture import width
-from ..estimators import Mean
+from ..estimators import Mean, Moments
 from ..problems.base import Problem
 from .base import Policy, View
 from .joint_linear import union
@@ -87,7 +87,12 @@ class TSExplore(Policy):
             regret = np.sort(self.b + regret)[-self.widest :]
         level = (0.0 if self.whole else self.a) + float(regret.sum()) - math.log(view.delta * share)
         half = self.problem.scales / 2.0  # R
-        found: Floats = half * np.sqrt(2.0 * level * (view.counts + rho)) / view.counts / float(ndtri(1.0 - Q))
+        z = float(ndtri(1.0 - Q))
+        found: Floats = half * np.sqrt(2.0 * level * (view.counts + rho)) / view.counts / z
+        assert isinstance(view.record, Moments)
+        rounding = view.record.rounding
+        if rounding.any():  # |a + b| >= (|a| + |b|) / sqrt(2): the draws reach as far as the means may be off, too
+            found = math.sqrt(2.0) * (found + math.sqrt(self.widest) * rounding / z)
         return found
 
     def contrary(self, view: View) -> np.ndarray[Any, Any] | None:

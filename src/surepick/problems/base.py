@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import WIDEST, Arm, ArmIndex, Bools, Floats
+from ..arms import WIDEST, Arm, ArmIndex, Bools, Floats, Ints
 from ..checks import among, numbers, short
 from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator, Moments, Record
@@ -280,6 +281,21 @@ class Problem(ABC):
         return f"<{type(self).__name__}: {self.m} arms>"
 
 
+def refuse_apart(problem: Problem, apart: float, levels: Floats | Ints | int = 1) -> None:
+    """Refuse arms of which one can weigh so much more than the range of another that sums do not show the other."""
+    free = np.broadcast_to(levels, problem.m) > 0
+    width = problem.high - problem.low
+    with np.errstate(over="ignore"):
+        largest = np.where(free, np.maximum(np.abs(problem.low), np.abs(problem.high)) * levels, 0.0)
+    narrow, wide = np.where(free, width, np.inf).argmin(), largest.argmax()
+    if np.isfinite(largest[wide]) and largest[wide] > apart * width[narrow]:
+        raise ProblemError(
+            f"Arm {problem.arms[wide].name!r} reaches {largest[wide]:g}, more than {apart:g} times the range of arm "
+            f"{problem.arms[narrow].name!r}, {width[narrow]:g}: their sum would not show the latter. Express the values "
+            "in units, or count them from an origin, that bring the arms nearer to each other."
+        )
+
+
 def check_sense(sense: str) -> str:
     if not among(sense, ("max", "min")):
         raise ProblemError(f"sense={short(sense)} is unknown; use 'max' or 'min'.")
@@ -330,4 +346,4 @@ class LinearProblem(Problem):
         held = decision > 0
         corner = np.where(held, lower, upper) if self.sign > 0 else np.where(held, upper, lower)
         rival = self._solve(corner)
-        return rival, self.sign * float((corner * (rival - decision)).sum())
+        return rival, self.sign * math.fsum((corner * (rival - decision)).tolist())  # far from 0 a plain sum loses digits

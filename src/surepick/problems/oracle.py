@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arms import Bools, Floats, Ints
-from .base import LinearProblem
+from ..arms import Arm, Bools, Floats, Ints
+from ..estimators import Estimator
+from .base import LinearProblem, refuse_apart
 
+SUMMED = 1e9  # how much larger than the range of another arm an arm may be: sums of many arms are rounded at the size of all
 FORCED = 400  # arms up to which the report of undecided arms may cost two oracle calls an arm
 
 
@@ -24,6 +27,10 @@ class OracleProblem(LinearProblem):
     bimonotone = False
     exact = False
     per_arm = False
+
+    def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: str = "max") -> None:
+        super().__init__(arms, parameter, sense)
+        refuse_apart(self, SUMMED)
 
     def _open(self, lower: Floats, upper: Floats) -> Bools:
         decision = self._best((lower + upper) / 2)

@@ -13,7 +13,7 @@ from ..arms import Bools, Floats, Ints, Names, make_arms
 from ..checks import numbers, short
 from ..errors import InfeasibleError, ProblemError, SurepickError
 from ..estimators import Estimator, make_estimator
-from .base import Constraints, Problem, check_sense
+from .base import Constraints, Problem, check_sense, refuse_apart
 
 APART = 1e6  # how much larger than the range of another arm the reward of an arm may be
 HIGHEST = 2**31 - 1  # level
@@ -93,22 +93,10 @@ class Program(Problem):
                 f"levels must be whole numbers from 0 to {HIGHEST:,}, for all arms or one an arm, not {short(levels)}."
             )
         self.levels: Ints = np.broadcast_to(top.astype(np.int64), (self.m,)).copy()
-        self._check_ranges()
+        refuse_apart(self, APART, self.levels)
         self.linear = bool((self.levels <= 1).all())
         self._plain = _Model(self.A, _Bounds(self.lower, self.upper, self.levels.astype(np.float64)))
         self._solve(np.zeros(self.m))  # raises if there is no decision at all
-
-    def _check_ranges(self) -> None:
-        free = self.levels > 0
-        with np.errstate(over="ignore"):
-            largest = np.where(free, np.maximum(np.abs(self.low), np.abs(self.high)) * self.levels, 0.0)
-        narrow, wide = np.where(free, self.high - self.low, np.inf).argmin(), largest.argmax()
-        if np.isfinite(largest[wide]) and largest[wide] > APART * (self.high - self.low)[narrow]:
-            raise ProblemError(
-                f"Arm {self.arms[wide].name!r} reaches {largest[wide]:g}, more than {APART:g} times the range of arm "
-                f"{self.arms[narrow].name!r}, {(self.high - self.low)[narrow]:g}: the solver cannot see both. Express the values "
-                "in units, or count them from an origin, that bring the arms nearer to each other."
-            )
 
     def keys(self) -> dict[str, Any]:
         return {

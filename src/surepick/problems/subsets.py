@@ -11,8 +11,9 @@ from ..arms import WIDEST, Bools, Floats, Names, make_arms
 from ..checks import LARGEST, numbers, short
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .base import Problem, check_sense
+from .base import Problem, check_sense, refuse_apart
 from .explicit import leading, undecided_binary, undecided_real
+from .oracle import SUMMED
 
 
 class Subsets(Problem):
@@ -49,6 +50,7 @@ class Subsets(Problem):
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
+        refuse_apart(self, SUMMED)
         self.sense = check_sense(sense)
         D = numbers(decisions)
         if D is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,16 +84,19 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
     """
     problem = explorer.problem
     checked = [(row, i, value) for i, rows in _rows_of_arms(table, problem).items() for row, value in rows]
-    marks = table.texts("order") if table.has("order") else [""] * len(table)
+    marks = table.texts("order") if table.has("order") else ["0"] * len(table)
     together = table.texts("row") if table.has("row") else None
     if together and explorer.policy.independent:
         table.fail(0, "row", "values of one row may depend on each other, so the study needs dependent = true")
-    moments: dict[str, list[tuple[int, int, float]]] = {}
+    times = _times(table, marks)
+    moments: dict[Any, list[tuple[int, int, float]]] = {}
     for entry in sorted(checked):
-        moments.setdefault(marks[entry[0]], []).append(entry)
+        moments.setdefault(times[entry[0]], []).append(entry)
+    if together is not None:
+        _refuse_split_rows(table, together, times)
     certified_at, later = None, 0
-    for mark in sorted(moments, key=_key(list(moments))):
-        entries = moments[mark]
+    for time in sorted(moments):
+        entries = moments[time]
         if explorer.certified:
             later += len(entries)
         if together is None:
@@ -105,17 +109,34 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
                 rows[together[row]][i] = value
             explorer.tell_rows(list(rows.values()))
         if certified_at is None and explorer.certified:
-            certified_at = mark
+            certified_at = marks[entries[0][0]]
     at = table.find("order")
     column = None if at is None else table.header[at]
     return Replayed(column, len(moments), certified_at if column else None, later)
 
 
-def _key(marks: list[str]) -> Callable[[str], Any]:
-    """Numbers by their size, other texts as they are."""
-    try:
-        for mark in marks:
-            float(mark)
-    except ValueError:
-        return str
-    return float
+def _times(table: Table, marks: list[str]) -> list[Any]:
+    """What the moments are sorted by: numbers by their size, other texts as they are; not a mixture of both."""
+    numbers: list[float | None] = []
+    for mark in marks:
+        try:
+            numbers.append(float(mark))
+        except ValueError:
+            numbers.append(None)
+    odd = [row for row, x in enumerate(numbers) if x is not None and not math.isfinite(x)]
+    if odd:
+        table.fail(odd[0], "order", f"{marks[odd[0]]!r} has no place in an order; give every observation its time or number")
+    texts = [row for row, x in enumerate(numbers) if x is None]
+    if texts and len(texts) < len(marks):
+        table.fail(
+            texts[0], "order", f"{marks[texts[0]]!r} is not a number, and others are; use numbers, or dates such as 2026-03-14"
+        )
+    return list(marks) if texts else list(numbers)
+
+
+def _refuse_split_rows(table: Table, together: list[str], times: list[Any]) -> None:
+    """Values of a row were observed together, so they are told at one moment."""
+    when: dict[str, Any] = {}
+    for row, name in enumerate(together):
+        if when.setdefault(name, times[row]) != times[row]:
+            table.fail(row, "row", f"row {name!r} is told at two moments; number rows that are not the same differently")
