@@ -68,7 +68,7 @@ def test_unlisted_plans_stop_exactly_when_nothing_can_change(data: st.DataObject
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     middle = rng.random(listed.m)
     reach = rng.random() * 0.1
-    lower, upper = np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
+    lower, upper = np.clip(middle - reach, 0.01, 0.99), np.clip(middle + reach, 0.01, 0.99)  # costs are sixteenths
     assert unlisted.undecided(lower, upper).any() == listed.undecided(lower, upper).any()
 
 

@@ -358,7 +358,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, study: Any) -> None:
         process.kill()
         process.wait()
     assert process.returncode == 130, err
-    assert err == ""
+    assert not [line for line in err.splitlines() if not line.startswith("surepick: compiling")]
     have = rows(store)
     assert (
         out

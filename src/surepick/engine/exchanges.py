@@ -225,7 +225,7 @@ def largest(order, lower, upper, high, low, slope_high, slope_low, kinds, n, p, 
         h, j, a, b = high[e], low[e], slope_high[e], slope_low[e]
         by_box = b * upper[j] - a * lower[h]
         if by_box > most and not sure(h, j, a, b, kinds, n, p, bottom, top, shift, scale, rho, most, threshold) >= threshold:
-            most = min(by_box, lead(h, j, a, b, kinds, n, p, bottom, top, shift, scale, rho, threshold))
+            most = max(most, min(by_box, lead(h, j, a, b, kinds, n, p, bottom, top, shift, scale, rho, threshold)))
     return most
 
 
