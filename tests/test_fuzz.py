@@ -210,10 +210,12 @@ def things() -> dict[str, tuple[Any, dict[str, Any]]]:
         found[name] = made, known | (RANDOM if name == "VoterModel" else {})
     for name, problem in (("means", sp.TopK(["a", "b", "c"], 1)), ("variances", sp.SampleAllocation([6, 16, 13], budget=13))):
         for told in (0, 1, 40):
-            ex = sp.Explorer(problem)
+            ex = sp.Explorer(problem, dependent=True)  # takes rows, too
             for i in range(problem.m):
                 ex.tell(i, [i / 3] * told)
-            found[f"Explorer of {name} after {told}"] = ex, {"arm": 0, "values": [0.5, 0.25], "n": 4}
+            row, pairs = {0: 0.5, 1: 0.25}, [(0, 0.5), (1, [0.25, 0.5])]
+            known = {"arm": 0, "n": 4, "path": "explorer.json", "rows": [row, row], "observations": pairs}
+            found[f"Explorer of {name} after {told}"] = ex, known | {"values": [0.5, 0.25]}
             found[f"Certificate of {name} after {told}"] = ex.certificate(), {}
     hard = sp.hardness(sp.TopK(3, 1), [0.9, 0.5, 0.1])
     found["Hardness"] = hard, {"delta": 0.1, "policy": "coci"}
@@ -332,6 +334,8 @@ def test_methods() -> None:
                     continue
                 call = getattr(thing, method)
                 good = arguments(call, known)
+                if method == "tell_row":
+                    good["values"] = known["rows"][0]
                 call(**good)
                 same = (lambda thing=thing: thing.counts.tolist()) if isinstance(thing, sp.Explorer) else None
                 fuzz(f"{name}.{method}", call, good, ROUNDS if good else 1, same)

@@ -177,14 +177,15 @@ class Explorer:
     @alone
     def tell_many(self, observations: Iterable[tuple[Hashable, Values]]) -> None:
         """Record (arm, values) pairs that came in together, as one moment: all of them, or none if one is bad."""
-        pairs, checked = entries(observations), []
-        if pairs is None or not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
-            raise ObservationError(
-                f"tell_many takes a list of (arm, values) pairs, not {short(observations)}. Nothing was recorded."
-            )
-        for arm, values in pairs:
-            i = self.problem.index[arm]
-            checked.append((i, self.problem.arms[i].check(values)))
+        given, checked = entries(observations), []
+        for entry in [None] if given is None else given:
+            pair = entries(entry) if isinstance(entry, (tuple, list)) else None
+            if pair is None or len(pair) != 2:
+                raise ObservationError(
+                    f"tell_many takes a list of (arm, values) pairs, not {short(observations)}. Nothing was recorded."
+                )
+            i = self.problem.index[pair[0]]
+            checked.append((i, self.problem.arms[i].check(pair[1])))
         self._take(checked)
 
     def tell_row(self, values: Mapping[Hashable, float]) -> None:
