@@ -37,7 +37,14 @@ class ParameterError(SurepickError, ValueError):
 
 
 class ObservationError(SurepickError, ValueError):
-    """An observation was refused; nothing was recorded."""
+    """An observation was refused; nothing was recorded.
+
+    Where a sampler of :func:`surepick.explore` gave it, ``explorer`` has all observations until then, and ``outcome`` what they
+    say; else both are None.
+    """
+
+    explorer: Any = None
+    outcome: Any = None
 
 
 class UnknownArmError(ObservationError, LookupError):

@@ -230,10 +230,14 @@ class Source:
                 self.explorer,
                 outcome,
             ) from error
-        values = self.explorer.problem.arms[arm].check(given)
-        if len(values) != n:
-            name = self.explorer.problem.arms[arm].name
-            raise ObservationError(f"The sampler gave {len(values)} values of arm {name!r} when asked for {n}.")
+        try:
+            values = self.explorer.problem.arms[arm].check(given)
+            if len(values) != n:
+                name = self.explorer.problem.arms[arm].name
+                raise ObservationError(f"The sampler gave {len(values)} values of arm {name!r} when asked for {n}.")
+        except ObservationError as error:
+            error.explorer, error.outcome = self.explorer, outcome_of(self.explorer)
+            raise
         return values
 
     def refill(self, arm: int) -> None:

@@ -91,8 +91,9 @@ def _judged(told: Replayed) -> str:
             "Judged as one moment: no column (order, time or date) says when each observation was told, so this is what they "
             "certify together, now."
         )
-    moments = f"{told.moments:,} moment{'' if told.moments == 1 else 's'} of column {told.column!r}"
+    each = "the 1 moment" if told.moments == 1 else f"each of the {told.moments:,} moments"
+    judged = f"Judged at {each} of column {told.column!r}"
     if told.certified_at is None:
-        return f"Judged at each of the {moments}."
+        return f"{judged}."
     later = f" {told.later:,} later observations do not change that." if told.later else ""
-    return f"Judged at each of the {moments}; certified at {told.certified_at}.{later}"
+    return f"{judged}; certified at {told.certified_at}.{later}"

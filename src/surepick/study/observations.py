@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
     """Tell an explorer the observations of a table, moment by moment.
 
     Observations with the same entry in the column ``order`` (or ``time``, ``date``) are one moment; without the column, all are.
-    Entries are numbers, or texts that sort as they should, such as 2026-03-14. Observations with the same entry in the column
+    Entries are numbers, or dates such as 2026-03-14 or 2026-03-14 09:30. Observations with the same entry in the column
     ``row`` were made together, and are told as rows.
     """
     problem = explorer.problem
@@ -116,22 +117,27 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
 
 
 def _times(table: Table, marks: list[str]) -> list[Any]:
-    """What the moments are sorted by: numbers by their size, other texts as they are; not a mixture of both."""
-    numbers: list[float | None] = []
-    for mark in marks:
+    """What the moments are sorted by: numbers by their size, or dates by the calendar; not a mixture."""
+    try:
+        numbers = [float(mark) for mark in marks]
+    except ValueError:
+        return _dates(table, marks)
+    for row, x in enumerate(numbers):
+        if not math.isfinite(x):
+            table.fail(row, "order", f"{marks[row]!r} has no place in an order; give every observation its time or number")
+    return numbers
+
+
+def _dates(table: Table, marks: list[str]) -> list[datetime]:
+    found: list[datetime] = []
+    for row, mark in enumerate(marks):
         try:
-            numbers.append(float(mark))
+            found.append(datetime.fromisoformat(mark))
         except ValueError:
-            numbers.append(None)
-    odd = [row for row, x in enumerate(numbers) if x is not None and not math.isfinite(x)]
-    if odd:
-        table.fail(odd[0], "order", f"{marks[odd[0]]!r} has no place in an order; give every observation its time or number")
-    texts = [row for row, x in enumerate(numbers) if x is None]
-    if texts and len(texts) < len(marks):
-        table.fail(
-            texts[0], "order", f"{marks[texts[0]]!r} is not a number, and others are; use numbers, or dates such as 2026-03-14"
-        )
-    return list(marks) if texts else list(numbers)
+            table.fail(row, "order", f"{mark!r} is no date; write dates as 2026-03-14 or 2026-03-14 09:30, or use numbers")
+        if (found[-1].tzinfo is None) != (found[0].tzinfo is None):
+            table.fail(row, "order", f"{mark!r} has a time zone and others have none, or the reverse; give all one, or none")
+    return found
 
 
 def _refuse_split_rows(table: Table, together: list[str], times: list[Any]) -> None:
