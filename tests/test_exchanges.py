@@ -187,11 +187,11 @@ FAR = {
     "at the other end": (sp.TopK(2, 1), sp.Replay([[5e-324], [0.0]])),
     "near the end": (sp.TopK(3, 1), sp.Beta([0.995] * 3, 2.0)),
     "far and narrow": (
-        sp.TopK([sp.Arm(f"{i}", low=1000, high=1000 + 1e-12) for i in range(4)], 2), sp.Replay([[1000, 1000 + 1e-12]] * 4),
+        sp.TopK([sp.Arm(f"{i}", low=1000, high=1000 + 1e-9) for i in range(4)], 2), sp.Replay([[1000, 1000 + 1e-9]] * 4),
     ),
     "far away": (
         sp.TopK([sp.Arm(f"{i}", kind="subgaussian", scale=s) for i, s in enumerate([1.7, 3.3, 1, 3.3, 3.3, 1.7, 1])], 3),
-        sp.Gaussian(1e15 + np.array([0, 2, 1, 0.5, 1, 1, 1]), [1.7, 3.3, 1, 3.3, 3.3, 1.7, 1]),
+        sp.Gaussian(1e12 + np.array([0, 2, 1, 0.5, 1, 1, 1]), [1.7, 3.3, 1, 3.3, 3.3, 1.7, 1]),
     ),
 }  # fmt: skip
 

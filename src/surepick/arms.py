@@ -98,6 +98,11 @@ class Arm:
         if self.kind == "bernoulli" and (low, high) != (0, 1):
             raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.")
 
+    @property
+    def farthest(self) -> float:
+        """How far from 0 a value may be."""
+        return WIDEST if self.scale is None else min(WIDEST, FAR * self.scale)
+
     def check(self, values: Values) -> Floats:
         """Return the observations as a flat array, or raise :class:`ObservationError` naming the first bad one."""
         raw = numbers(values)
@@ -107,7 +112,7 @@ class Arm:
                 "Nothing was recorded."
             )
         data = np.atleast_1d(raw)
-        widest = WIDEST if self.scale is None else min(WIDEST, FAR * self.scale)
+        widest = self.farthest
         good = (np.abs(data) <= widest) & (data >= self.low) & (data <= self.high)
         if self.kind == "bernoulli":
             good &= (data == 0) | (data == 1)

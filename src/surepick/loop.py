@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .arms import WIDEST, Floats
+from .arms import Floats
 from .certificate import Certificate, Outcome
 from .checks import MANY, SEEDS, short, whole
 from .confidence import Confidence, Mixture
@@ -207,7 +207,8 @@ class Source:
         """Every value that the law can give is one that its arm takes, so that none need be checked."""
         arms = self.explorer.problem.arms
         low, high = np.array([arm.low for arm in arms]), np.array([arm.high for arm in arms])
-        within = (law.least >= np.maximum(low, -WIDEST)).all() and (law.most <= np.minimum(high, WIDEST)).all()
+        far = np.array([arm.farthest for arm in arms])
+        within = (law.least >= np.maximum(low, -far)).all() and (law.most <= np.minimum(high, far)).all()
         return bool(within) and (law.binary or all(arm.kind != "bernoulli" for arm in arms))
 
     def drawn(self, arm: int, n: int) -> Floats:
