@@ -232,6 +232,8 @@ def base_of(h, j, slope_h, slope_j, shift, scale):
     """
     if slope_h != slope_j:
         return 0.0
+    if scale[h] == scale[j]:
+        return shift[min(h, j)]  # the same whichever is to be larger, so that a problem and its mirror image round alike
     return shift[h] if scale[h] < scale[j] else shift[j]
 
 
