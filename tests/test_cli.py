@@ -59,7 +59,7 @@ def test_an_epsilon_for_every_arm(ask, cli):
     certificate = ask("run", EXAMPLES / "top-k.toml", "--epsilon", 0.2, "--per-arm", "--batch", 50)["certificate"]
     assert certificate["per_arm"]
     assert certificate["gap_per_arm"] <= 0.2
-    assert certificate["statement"].endswith("each of these arms is within 0.2 of the 3rd best.")
+    assert certificate["statement"].endswith("each of these arms is within 0.2 of the 3rd best, if arms are independent.")
     code, _, err = cli("run", EXAMPLES / "network.toml", "--epsilon", 0.2, "--per-arm")
     assert code != 0
     assert "needs best-arm, top-k or best-of-each" in " ".join(err.split())
@@ -270,11 +270,33 @@ def test_check_refuses_bad_rows(cli, study, tmp_path):
         ("arm,value\nred,1\nred,2\n", ["line 3", "column 'value'"]),
         ("arm,value\nred,1\nrad,1\n", ["line 3", "column 'arm'", "did you mean 'red'"]),
         ("arm,value\nred,1\nred,\n", ["line 3", "column 'value'"]),
+        ("poster,value\nred,1\n", ["line 1", "no column 'arm' (or 'stratum', 'variant'"]),
     ):
         (tmp_path / "d.csv").write_text(text)
         code, out, err = cli("check", study, tmp_path / "d.csv")
         assert (code, out) == (2, "")
         assert all(word in err for word in ("d.csv", *words)), err
+
+
+def test_check_names_the_columns_that_it_does_not_use(ask, cli, study, tmp_path):
+    """Values of one visitor depend on each other; a column that says so must not go unnoticed."""
+    (tmp_path / "d.csv").write_text(
+        "visitor,variant,value\n" + "".join(f"{i},red,1\n{i},blue,0\n{i},green,0\n" for i in range(9))
+    )
+    assert ask("check", study, tmp_path / "d.csv")["unused_columns"] == ["visitor"]
+    out = " ".join(cli("check", study, tmp_path / "d.csv")[1].split())
+    assert "Not used: column visitor. Values that were observed together, on one person or one day, say so" in out
+    assert "If arms depend on each other, set dependent = true in the study." in out
+
+
+def test_check_of_rows_and_dependent_arms(ask, cli, study, tmp_path):
+    (tmp_path / "d.csv").write_text("row,arm,value\n" + "".join(f"{i},red,1\n{i},blue,0\n{i},green,0\n" for i in range(99)))
+    code, _, err = cli("check", study, tmp_path / "d.csv")
+    assert code == 2
+    assert "the study needs dependent = true" in " ".join(err.split())
+    certificate = ask("check", study, tmp_path / "d.csv", "--dependent")["certificate"]
+    assert (certificate["policy"], certificate["certified"]) == ("paired", True)
+    assert certificate["statement"].endswith("this decision is the best.")
 
 
 # -- hardness, demo ------------------------------------------------------------------------------------------------------

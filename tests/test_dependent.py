@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from scipy.stats import binom
 
 import surepick as sp
 from surepick.confidence.differences import BETS, Differences
-from surepick.errors import ObservationError, SettingError
+from surepick.errors import ObservationError, SettingError, UnknownArmError
 
 RUNS = 150
 
@@ -173,6 +174,27 @@ def test_bad_rows_record_nothing() -> None:
         ex.tell_rows([{"a": 1.0, "b": 0.0}, {}])
     assert ex.samples == 0
     assert ex.policy.name == "coci"
+
+
+def test_tables_and_dicts_in_the_wrong_place_are_told_what_to_do() -> None:
+    ex = sp.Explorer(sp.TopK(["a", "b", "c"], 1), dependent=True)
+    table = pd.DataFrame({"a": [1.0, 0.0], "b": [0.0, 0.0]})
+    for tell, says in (
+        (lambda: ex.tell_many({"a": 1.0, "b": 0.0}), r"give a dict by its items\(\)"),
+        (lambda: ex.tell_rows(table), r'give a table by its to_dict\("records"\)'),
+        (lambda: ex.tell_rows({"a": 1.0}), "takes a list of rows"),
+        (lambda: ex.tell_row(table.loc[0]), r"give a series by its to_dict\(\)"),
+        (lambda: ex.tell_row({"A": 1.0}), r"did you mean 'a'\? Nothing was recorded"),
+    ):
+        with pytest.raises(ObservationError, match=says):
+            tell()
+    assert ex.samples == 0
+    ex.tell_rows(table.to_dict("records"))
+    ex.tell_row(table.loc[0].to_dict())
+    ex.tell_many({"a": 1.0, "c": 0.0}.items())
+    assert ex.counts.tolist() == [4, 3, 1]
+    with pytest.raises(UnknownArmError, match=r"^There is no arm called 'x'; the arms are 'a', 'b', 'c'\.$"):
+        ex.pause("x")
 
 
 def test_only_rows_from_the_start_are_compared_within() -> None:

@@ -386,7 +386,7 @@ def test_a_fixed_budget_is_spent() -> None:
     for i, values in enumerate(([1] * 90, [1] * 90, [0] * 90, [0] * 90)):
         explorer.tell(i, values)
     assert not explorer.done
-    assert "this decision is the best. The budget is not spent yet." in str(explorer.certificate())
+    assert "this decision is the best, if arms are independent. The budget is not spent yet." in str(explorer.certificate())
     for settings in ({"spend": True}, {"spend": 1, "budget": 5}):
         with pytest.raises(SettingError, match="spend"):
             sp.Explorer(problem, **settings)

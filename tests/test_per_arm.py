@@ -132,10 +132,10 @@ def test_the_statement_says_which_one_holds() -> None:
         for each in (False, True)
     }
     assert said["one", False] == said["one", True]
-    assert said["one", True].endswith("this decision is within 0.2 of the best.")
-    assert said["two", False].endswith("the sum of these arms is within 0.2 of the best sum.")
-    assert said["two", True].endswith("each of these arms is within 0.2 of the 2nd best.")
-    assert said["groups", True].endswith("each of these arms is within 0.2 of the best of its group.")
+    assert said["one", True].endswith("this decision is within 0.2 of the best, if arms are independent.")
+    assert said["two", False].endswith("the sum of these arms is within 0.2 of the best sum, if arms are independent.")
+    assert said["two", True].endswith("each of these arms is within 0.2 of the 2nd best, if arms are independent.")
+    assert said["groups", True].endswith("each of these arms is within 0.2 of the best of its group, if arms are independent.")
     assert [sp.TopK(30, k).yardstick.split()[1] for k in (3, 4, 11, 12, 13, 21, 22)] == [
         "3rd", "4th", "11th", "12th", "13th", "21st", "22nd",
     ]  # fmt: skip
@@ -149,8 +149,8 @@ def test_before_the_end_both_gaps_are_reported() -> None:
         explorer.tell(arm, [0, 1] * 50)
     certificate = explorer.certificate()
     assert 0 < certificate.gap_per_arm < certificate.gap
-    both = f"{certificate.gap:.3g} of the best sum, each of them within {certificate.gap_per_arm:.3g} of the 2nd best."
-    assert str(certificate).endswith(both)
+    both = f"{certificate.gap:.3g} of the best sum, each of them within {certificate.gap_per_arm:.3g} of the 2nd best"
+    assert str(certificate).endswith(f"{both}, if arms are independent.")
     assert certificate.to_dict()["gap_per_arm"] == certificate.gap_per_arm
     assert certificate.to_dict()["per_arm"] is False
     assert sp.Explorer(sp.SpanningTree([(0, 1)])).certificate().gap_per_arm is None

@@ -122,7 +122,7 @@ class Arm:
         value = float(data[where])
         at = f" at position {where}" if raw.ndim else ""
         if not math.isfinite(value):
-            why = "is not a finite number: drop it, or record it as missing in your own data"
+            why = "is not a finite number: leave it out if it is missing whatever it was, else tell what it counts as"
         elif WIDEST >= abs(value) > widest:
             why = f"is more than {FAR:g} times the scale {self.scale:g} from 0: count the arm's values from another origin"
         elif abs(value) > WIDEST:
@@ -201,22 +201,22 @@ class ArmIndex:
         if is_whole(arm):
             if 0 <= int(arm) < self._m:
                 return int(arm)
-            raise UnknownArmError(
-                f"There is no arm {short(int(arm))}: the arms are numbered 0 to {self._m - 1}. Nothing was recorded."
-            )
+            raise UnknownArmError(f"There is no arm {short(int(arm))}: the arms are numbered 0 to {self._m - 1}.")
         try:
             if arm in self._by_name:
                 return self._by_name[arm]
         except Exception:  # it cannot be a name
             pass
         if not isinstance(arm, str):
-            raise UnknownArmError(f"An arm is given by its name or its whole number, not {short(arm)}. Nothing was recorded.")
-        raise UnknownArmError(f"There is no arm called {short(arm)}{self._hint(arm)} Nothing was recorded.")
+            raise UnknownArmError(f"An arm is given by its name or its whole number, not {short(arm)}.")
+        raise UnknownArmError(f"There is no arm called {short(arm)}{self._hint(arm)}")
 
     def _hint(self, name: str) -> str:
         import difflib
 
         texts = [known for known in self._by_name if isinstance(known, str)] if self._m <= FEW and len(name) <= 60 else []
-        if close := difflib.get_close_matches(name, texts, n=1):
-            return f"; did you mean {close[0]!r}?"
-        return f"; the first arms are {', '.join(map(short, list(self._by_name)[:5]))}."
+        alike = {known.casefold(): known for known in texts}  # names in another case are the closest
+        if close := difflib.get_close_matches(name.casefold(), alike, n=1):
+            return f"; did you mean {alike[close[0]]!r}?"
+        first = ", ".join(map(short, list(self._by_name)[:5]))
+        return f"; the arms are {first}." if self._m <= 5 else f"; the first of the {self._m:,} arms are {first}."

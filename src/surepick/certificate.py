@@ -88,8 +88,9 @@ class Certificate:
             between = "Values of different arms are independent of each other."
         else:
             between = (
-                "Values of different arms may depend on each other in any way; but whether an arm was looked at did not hang on "
-                "a value of another arm from the same source, such as the same person."
+                "Values of different arms may depend on each other in any way if they are of one source, such as one person (a "
+                "row); sources are independent of each other, and whether an arm was looked at did not hang on another arm's "
+                "value from the same source."
             )
         return [
             "Values of one arm are independent draws from one distribution that does not drift.",
@@ -153,27 +154,27 @@ class Certificate:
 
     def __str__(self) -> str:
         least = f"{1 - self.delta:.10g}" if self.delta > 1e-9 else f"1 - {self.delta:g}"
-        sure = f"with probability at least {least}"
+        sure, given = f"with probability at least {least}", ", if arms are independent" if self.independent else ""
         after = f"after {self.samples:,} sample{'' if self.samples == 1 else 's'}"
         if self.certified and self.undecided.any():
             if self.per_arm and self._several:
-                return f"Certified {after}: {sure} each of these arms is within {self.epsilon:g} of {self.yardstick}."
+                return f"Certified {after}: {sure} each of these arms is within {self.epsilon:g} of {self.yardstick}{given}."
             share = f"{100 * self.epsilon:g} %" if self.relative else f"{self.epsilon:g}"
             if self._several:
-                return f"Certified {after}: {sure} the sum of these arms is within {share} of the best sum."
-            return f"Certified {after}: {sure} this decision is within {share} of the best."
+                return f"Certified {after}: {sure} the sum of these arms is within {share} of the best sum{given}."
+            return f"Certified {after}: {sure} this decision is within {share} of the best{given}."
         if self.certified:
-            return f"Certified {after}: {sure} this decision is the best."
+            return f"Certified {after}: {sure} this decision is the best{given}."
         left = int(self.undecided.sum())
         if left == 0:
-            return f"So far, {after}: {sure} this decision is the best. The budget is not spent yet."
+            return f"So far, {after}: {sure} this decision is the best{given}. The budget is not spent yet."
         arms = "1 arm" if left == 1 else f"{left} arms"
         if math.isfinite(self.gap):
             worst = f"{100 * self.gap:.3g} %" if self.relative else f"{self.gap:.3g}"
-            so_far = f" So far, {sure} it is within {worst} of the best."
+            so_far = f" So far, {sure} it is within {worst} of the best{given}."
             if self._several:
                 each = f"each of them within {self.gap_per_arm:.3g} of {self.yardstick}"
-                so_far = f" So far, {sure} their sum is within {worst} of the best sum, {each}."
+                so_far = f" So far, {sure} their sum is within {worst} of the best sum, {each}{given}."
         else:
             so_far = ""
         no_more = f" {_listed(self.ended)} can be sampled no more." if self.ended else ""

@@ -19,7 +19,7 @@ from .arms import Bools, Floats, Ints, Values
 from .certificate import Certificate
 from .checks import LARGEST, MANY, among, entries, flag, number, short, whole
 from .confidence import make_confidence
-from .errors import ObservationError, SettingError
+from .errors import ObservationError, SettingError, UnknownArmError
 from .estimators import Moments
 from .policies import Paired, View, make_policy
 from .policies.base import spread
@@ -171,20 +171,21 @@ class Explorer:
     @alone
     def tell(self, arm: Hashable, values: Values) -> None:
         """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad."""
-        i = self.problem.index[arm]
+        i = self._arm(arm)
         self._take([(i, self.problem.arms[i].check(values))])
 
     @alone
     def tell_many(self, observations: Iterable[tuple[Hashable, Values]]) -> None:
         """Record (arm, values) pairs that came in together, as one moment: all of them, or none if one is bad."""
         given, checked = entries(observations), []
-        for entry in [None] if given is None else given:
+        for entry in [None] if given is None or isinstance(observations, Mapping) else given:
             pair = entries(entry) if isinstance(entry, (tuple, list)) else None
             if pair is None or len(pair) != 2:
+                hint = ": give a dict by its items()" if isinstance(observations, Mapping) else ""
                 raise ObservationError(
-                    f"tell_many takes a list of (arm, values) pairs, not {short(observations)}. Nothing was recorded."
+                    f"tell_many takes a list of (arm, values) pairs, not {short(observations)}{hint}. Nothing was recorded."
                 )
-            i = self.problem.index[pair[0]]
+            i = self._arm(pair[0])
             checked.append((i, self.problem.arms[i].check(pair[1])))
         self._take(checked)
 
@@ -206,9 +207,13 @@ class Explorer:
                 f"The values of a row may depend on each other, and policy={self.policy.name!r} multiplies the evidence of "
                 "different arms, which needs independent ones: make the explorer with dependent=True. Nothing was recorded."
             )
-        listed = entries(rows)
+        listed = None if hasattr(rows, "to_dict") or isinstance(rows, Mapping) else entries(rows)
         if listed is None:
-            raise ObservationError(f"tell_rows takes a list of rows, not {short(rows)}. Nothing was recorded.")
+            hint = ': give a table by its to_dict("records")' if hasattr(rows, "to_dict") else ""
+            raise ObservationError(
+                f"tell_rows takes a list of rows, each a dict of arms and their values, not {short(rows)}{hint}. "
+                "Nothing was recorded."
+            )
         checked = [self._row(row) for row in listed]
         if self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
             self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
@@ -216,6 +221,7 @@ class Explorer:
 
     def _take(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]] = ()) -> None:
         """Record values, and judge the moment; if a function of the user's fails at that, as if nothing had been told."""
+        self._refuse_second_halves(checked)
         record, before = self.record, None
         if isinstance(record, Moments):
             arms = sorted({i for i, _ in checked})
@@ -237,13 +243,32 @@ class Explorer:
                 self._started = False
             raise
 
+    def _arm(self, arm: Hashable) -> int:
+        """The position of an arm of which something is told."""
+        try:
+            return self.problem.index[arm]
+        except UnknownArmError as error:
+            raise UnknownArmError(f"{error} Nothing was recorded.") from None
+
+    def _refuse_second_halves(self, checked: list[tuple[int, Floats]]) -> None:
+        """Half a pair of an arm that has ended counts for nothing from then on, so it must not be completed any more."""
+        halves = self.policy.halves(self.confidence, self.record.counts) if self._ended.any() else None
+        for i, data in checked:
+            if halves is not None and halves[i] and self._ended[i] and len(data):
+                raise ObservationError(
+                    f"Arm {self.problem.names[i]!r} has ended after an odd number of values, and variances come from pairs: "
+                    "what was left out then cannot be taken in now. Tell what is on its way before an arm ends, or pause it. "
+                    "Nothing was recorded."
+                )
+
     def _row(self, values: Mapping[Hashable, float]) -> dict[int, Floats]:
         """One value of each arm of a row, checked."""
         if not isinstance(values, Mapping) or not values:
-            raise ObservationError(f"A row is a dict of arms and their values, not {short(values)}. Nothing was recorded.")
+            hint = ": give a series by its to_dict()" if hasattr(values, "to_dict") else ""
+            raise ObservationError(f"A row is a dict of arms and their values, not {short(values)}{hint}. Nothing was recorded.")
         row: dict[int, Floats] = {}
         for arm, value in values.items():
-            i = self.problem.index[arm]
+            i = self._arm(arm)
             data = self.problem.arms[i].check(value)
             if len(data) != 1 or i in row:
                 raise ObservationError(
@@ -263,7 +288,7 @@ class Explorer:
 
     @alone
     def ask(self, n: int = 1, pending: Mapping[Hashable, int] | None = None) -> list[int]:
-        """At most n arms to sample now, in this order; [] when done, and while no arm can be sampled.
+        """At most n arms (n up to 10,000,000) to sample now, in this order; [] when done, and while no arm can be sampled.
 
         Asking changes nothing: until observations are told, the same question has the same answer. So say what is on its way:
         ``pending={"red": 3}`` counts three observations of that arm as if they were planned, and the next ones go elsewhere.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 import os
@@ -31,7 +32,8 @@ ARRAYS = ("decision", "lower", "upper", "estimate", "counts", "undecided", "riva
 def write(explorer: Any, path: str | os.PathLike[str]) -> None:
     """Replace the file as a whole."""
     target = file(path, StudyError)
-    text = json.dumps(as_dict(explorer), allow_nan=False)
+    data = json.loads(json.dumps(as_dict(explorer), allow_nan=False))  # as it will be read
+    text = json.dumps({**data, "checksum": checksum(data)}, allow_nan=False)
     try:
         _replace(target, text)
     except OSError as error:
@@ -51,6 +53,11 @@ def _replace(target: Path, text: str) -> None:
     except BaseException:
         os.unlink(name)
         raise
+
+
+def checksum(data: dict[str, Any]) -> str:
+    """Of everything in the file but itself: settings and counts that were changed since would break the guarantee."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def as_dict(explorer: Any) -> dict[str, Any]:
@@ -82,19 +89,27 @@ def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None)
         data = json.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise StudyError(f"{source}: there is no such file; check the path.") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise StudyError(f"{source}: cannot be read as a saved explorer ({error}).") from None
+    except OSError as error:
+        raise StudyError(f"{source}: cannot be read ({error.strerror or error}).") from None
+    except ValueError:  # no text, no JSON, or cut off
+        data = None
     if not isinstance(data, dict) or "surepick" not in data:
-        raise StudyError(f"{source}: this is not a file that Explorer.save wrote.")
+        raise StudyError(f"{source}: this is not a whole file that Explorer.save wrote; use another copy of it.")
     if data["surepick"] != VERSION:
         raise StudyError(f"{source}: written as version {data['surepick']}, and this surepick reads {VERSION}: use a newer one.")
     try:
+        if data.pop("checksum", None) != checksum(data):
+            raise ValueError
         made: Made = _made(cls, data, problem, source)
         return made
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-        if isinstance(error, SurepickError):
-            raise
-        raise StudyError(f"{source}: the file is damaged ({type(error).__name__}: {error}).") from None
+    except StudyError:
+        raise
+    except SurepickError as error:  # what this version does not know, or a problem that does not fit
+        raise StudyError(f"{source}: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
+        raise StudyError(
+            f"{source}: its content has changed since it was saved, so nothing would be certain; use another copy of it."
+        ) from None
 
 
 def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: Path) -> Any:

@@ -20,24 +20,25 @@ def check(
         Path,
         typer.Argument(
             metavar="DATA.csv",
-            help="One row an observation: columns arm (or stratum), value, and order (or time, date) if known.",
+            help="One row an observation: columns arm (or stratum, variant), value, and order (or time, date) if known.",
             show_default=False,
         ),
     ],
     next_: Annotated[int, typer.Option("--next", metavar="N", min=0, help="How many samples to plan.")] = 100,
+    dependent: Annotated[bool | None, typer.Option(help="Arms may depend on each other.", show_default=False)] = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what observations certify, and what to sample next.
 
     With a column order (or time, date) every moment is judged once, so that a certificate once reached stays. Values with the
-    same entry in a column row were observed together, which needs dependent = true.
+    same entry in a column row were observed together, which needs dependent = true in the study, or --dependent.
 
     The plan says how many of the next N samples to take of each arm; it changes when their values are in.
     """
     from ..study import load, read_table, tell_table
 
-    spec = load(file)
+    spec = load(file).replace(dependent=dependent)
     explorer = spec.explorer()
     told = tell_table(explorer, read_table(data))
     certificate = explorer.certificate()
@@ -61,6 +62,7 @@ def check(
                 "moments": told.moments,
                 "certified_at": told.certified_at,
                 "later": told.later,
+                "unused_columns": told.unused,
                 "next": plan,
                 "expected_left": plain(left),
                 "pictures": pictures,
@@ -69,6 +71,11 @@ def check(
         return
     show_certificate(certificate, spec.title)
     say(_judged(told))
+    if told.unused:
+        say(
+            f"Not used: column{'s' if len(told.unused) > 1 else ''} {', '.join(told.unused)}. Values that were observed "
+            "together, on one person or one day, say so by the same entry in a column row."
+        )
     if plan:
         say(f"Plan for the next {sum(plan.values()):,} samples:")
         table(["arm", "samples"], [(str(name), f"{n:,}") for name, n in plan.items()])

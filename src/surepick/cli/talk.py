@@ -141,7 +141,7 @@ def show_standing(certificate: Certificate) -> None:
             say(f"Most in the way: {certificate.blocking}.")
     show_attained(certificate)
     if certificate.independent:
-        say("This assumes arms that are independent of each other; if they are not, set dependent = true in the study.")
+        say("If arms depend on each other, set dependent = true in the study.")
 
 
 def show_attained(certificate: Certificate) -> None:

@@ -138,6 +138,10 @@ class Policy(ABC):
         """What this confidence sequence lacks for the policy to work, in words; None if nothing."""
         return None
 
+    def halves(self, confidence: Confidence, counts: Ints) -> Bools | None:
+        """The arms with half a pair, where the policy certifies at no moment with one; None where pairs do not matter."""
+        return None
+
     @abstractmethod
     def certified(self, view: View) -> bool:
         """The decision is optimal at every point of the box."""

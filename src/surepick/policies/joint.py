@@ -79,6 +79,10 @@ class Joint(Policy):
         """ln(P / delta), for the part of delta that is not the box's."""
         return math.log(max(self.pairs, 1)) - math.log(delta * (1.0 - self.box_share))
 
+    def halves(self, confidence: Confidence, counts: Ints) -> Bools | None:
+        assert isinstance(confidence, Mixture)
+        return np.asarray(confidence.paired & (counts % 2 == 1))
+
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         return self._state(view).decision.copy()
 

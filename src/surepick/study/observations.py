@@ -27,7 +27,7 @@ def read_observations(table: Table, problem: Problem) -> list[Floats]:
 
 def _rows_of_arms(table: Table, problem: Problem) -> dict[int, list[tuple[int, float]]]:
     """For every arm of the table, its rows and their values, all checked."""
-    names = table.texts("stratum", "which names the arm of every observation")
+    names = table.texts("arm", "which names the arm of every observation")
     numbers = table.numbers("value", "which holds the observations")
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(names):
@@ -38,7 +38,7 @@ def _rows_of_arms(table: Table, problem: Problem) -> dict[int, list[tuple[int, f
             i = problem.index[name]
             problem.arms[i].check(np.array([numbers[row] for row in where]))
         except UnknownArmError as error:
-            table.fail(where[0], "stratum", _said(error))
+            table.fail(where[0], "arm", _said(error))
         except ObservationError:
             for row in where:
                 try:
@@ -68,12 +68,15 @@ class Replayed:
         The order of the moment at which the decision was certified.
     later : int
         Observations after that moment.
+    unused : list of str
+        Columns that say nothing to surepick.
     """
 
     column: str | None
     moments: int
     certified_at: str | None
     later: int
+    unused: list[str]
 
 
 def tell_table(explorer: Explorer, table: Table) -> Replayed:
@@ -113,7 +116,9 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
             certified_at = marks[entries[0][0]]
     at = table.find("order")
     column = None if at is None else table.header[at]
-    return Replayed(column, len(moments), certified_at if column else None, later)
+    used = {table.find(name) for name in ("arm", "value", "order", "row")}
+    unused = [title for j, title in enumerate(table.header) if j not in used]
+    return Replayed(column, len(moments), certified_at if column else None, later, unused)
 
 
 def _times(table: Table, marks: list[str]) -> list[Any]:

@@ -16,7 +16,8 @@ from ..errors import StudyError
 
 # What a column may be called, the first name being the one that messages use.
 ALIASES = {
-    "stratum": ("stratum", "arm", "name", "site"),
+    "stratum": ("stratum", "arm", "name", "site", "variant"),
+    "arm": ("arm", "stratum", "variant", "site", "name"),
     "N": ("n", "size"),
     "S": ("s", "sd"),
     "variance": ("variance", "var"),
@@ -63,7 +64,9 @@ class Table:
             )
         cells = [row[j] for row in self.rows]
         if not empty and "" in cells:
-            self.fail(cells.index(""), column, "the cell is empty; fill it in, or delete the row")
+            self.fail(
+                cells.index(""), column, "the cell is empty; fill it in, or delete the row, but no row because of its value"
+            )
         return cells
 
     def names(self, noun: str) -> list[str]:
@@ -104,7 +107,7 @@ class Table:
             self.fail(row, column, f"{cell!r} is not a number{hint}")
         # float() also takes 1_000, which no spreadsheet writes, and nan, which is no value
         if "_" in cell or not math.isfinite(x):
-            self.fail(row, column, f"{cell!r} is not a finite number; delete the row if the value is missing")
+            self.fail(row, column, f"{cell!r} is not a finite number; if the value is missing whatever it was, delete the row")
         return x
 
     def fail(self, row: int, column: str, what: str) -> NoReturn:
