@@ -182,11 +182,11 @@ def test_study_files_and_simulations() -> None:
     assert not world.correct(np.array([0, 1, 0, 1]), 0.01, False, per_arm=True)
     assert not world.correct(np.array([1, 1, 0, 0]), 0.1, False, per_arm=True)
     assert world.correct(np.array([1, 1, 0, 0]), 0.3, False, per_arm=True)
-    found = sp.simulate(spec.problem, spec.environment, epsilon=0.1, per_arm=True, runs=20, executor=1)
+    found = sp.simulate(spec.problem, spec.environment, epsilon=0.1, per_arm=True, runs=5, executor=1)
     assert found.settings["per_arm"]
     assert found.table.certified.all()
     assert found.table.correct.all()
-    sums = sp.simulate(spec.problem, spec.environment, epsilon=0.1, runs=20, executor=1)
+    sums = sp.simulate(spec.problem, spec.environment, epsilon=0.1, runs=5, executor=1)
     assert found.table.samples.mean() < sums.table.samples.mean()
 
 

@@ -16,7 +16,7 @@ log = logging.getLogger("surepick")
 
 NOTICE = "surepick: compiling for this machine, once; this takes some seconds"
 
-patience = 0.5  # seconds of work that Python may take for the work of one kernel, or of one loop
+patience = 2.0  # seconds of work that Python may take for the work of one kernel, or of one loop
 spoken: bool | None = None  # whether the notice goes to standard error; None: if somebody is likely to read it there
 _told = False
 
