@@ -214,7 +214,9 @@ def test_names_that_are_none(name: object) -> None:
 
 def test_an_unknown_name_of_any_kind() -> None:
     explorer = sp.Explorer(sp.BestArm([("lr", 0.1), ("lr", 0.2)]))
-    for name in (("lr", 0.3), ["lr", 0.1], 0.1, None):
+    with pytest.raises(UnknownArmError, match=r"no arm called \('lr', 0.3\); the arms are \('lr', 0.1\), \('lr', 0.2\)\."):
+        explorer.tell(("lr", 0.3), 1.0)
+    for name in (["lr", 0.1], 0.1, None):
         with pytest.raises(UnknownArmError, match="name or its whole number"):
             explorer.tell(name, 0.5)
 

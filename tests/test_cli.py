@@ -270,6 +270,8 @@ def test_check_refuses_bad_rows(cli, study, tmp_path):
         ("arm,value\nred,1\nred,2\n", ["line 3", "column 'value'"]),
         ("arm,value\nred,1\nrad,1\n", ["line 3", "column 'arm'", "did you mean 'red'"]),
         ("arm,value\nred,1\nred,\n", ["line 3", "column 'value'"]),
+        ("arm,value\nred,TRUE\n", ["line 2", "write 1 or 0"]),
+        ("arm,time,value\nred,1,1\nred,2", ["line 3", "it may be cut off"]),
         ("poster,value\nred,1\n", ["line 1", "no column 'arm' (or 'stratum', 'variant'"]),
     ):
         (tmp_path / "d.csv").write_text(text)
@@ -287,6 +289,36 @@ def test_check_names_the_columns_that_it_does_not_use(ask, cli, study, tmp_path)
     out = " ".join(cli("check", study, tmp_path / "d.csv")[1].split())
     assert "Not used: column visitor. Values that were observed together, on one person or one day, say so" in out
     assert "If arms depend on each other, set dependent = true in the study." in out
+
+
+def test_check_with_columns_of_any_title(ask, cli, study, tmp_path):
+    """Also those that would be taken for something else."""
+    file = tmp_path / "d.csv"
+    file.write_text(
+        "visitor,poster,score,date,time\n" + "".join(f"{i},red,1,1,{i}\n{i},blue,0,1,{i}\n{i},green,0,1,{i}\n" for i in range(99))
+    )
+    assert cli("check", study, file)[0] == 2
+    given = ["--arm", "poster", "--value", "score", "--order", "time"]
+    answer = ask("check", study, file, *given)
+    assert (answer["order"], answer["moments"], answer["unused_columns"]) == ("time", 99, ["visitor", "date"])
+    rows = ask("check", study, file, *given, "--row", "visitor", "--dependent")
+    assert (rows["certificate"]["policy"], rows["unused_columns"]) == ("paired", ["date"])
+    code, _, err = cli("check", study, file, "--arm", "posters")
+    assert code == 2
+    assert "there is no column 'posters'. The columns are 'visitor', 'poster'" in " ".join(err.split())
+
+
+def test_check_says_what_may_still_change(cli, study, tmp_path):
+    """A day that is not over can be added to, and then is another moment."""
+    lines = [
+        f"{day},{arm},{value}\n" for day in (1, 2) for _ in range(30) for arm, value in (("red", 1), ("blue", 0), ("green", 0))
+    ]
+    for some, says in (
+        (lines[:90], "certified at 1, the last one: that stays if no more is added to it."),
+        (lines, "certified at 1. 90 later observations do not change that."),
+    ):
+        (tmp_path / "d.csv").write_text("day,arm,value\n" + "".join(some))
+        assert says in " ".join(cli("check", study, tmp_path / "d.csv")[1].split())
 
 
 def test_check_of_rows_and_dependent_arms(ask, cli, study, tmp_path):

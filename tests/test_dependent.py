@@ -181,7 +181,7 @@ def test_tables_and_dicts_in_the_wrong_place_are_told_what_to_do() -> None:
     table = pd.DataFrame({"a": [1.0, 0.0], "b": [0.0, 0.0]})
     for tell, says in (
         (lambda: ex.tell_many({"a": 1.0, "b": 0.0}), r"give a dict by its items\(\)"),
-        (lambda: ex.tell_rows(table), r'give a table by its to_dict\("records"\)'),
+        (lambda: ex.tell_rows(table), r"with a column an arm, \[row.dropna\(\).to_dict\(\) for _, row in table.iterrows\(\)\]"),
         (lambda: ex.tell_rows({"a": 1.0}), "takes a list of rows"),
         (lambda: ex.tell_row(table.loc[0]), r"give a series by its to_dict\(\)"),
         (lambda: ex.tell_row({"A": 1.0}), r"did you mean 'a'\? Nothing was recorded"),
@@ -189,7 +189,7 @@ def test_tables_and_dicts_in_the_wrong_place_are_told_what_to_do() -> None:
         with pytest.raises(ObservationError, match=says):
             tell()
     assert ex.samples == 0
-    ex.tell_rows(table.to_dict("records"))
+    ex.tell_rows([row.dropna().to_dict() for _, row in table.iterrows()])
     ex.tell_row(table.loc[0].to_dict())
     ex.tell_many({"a": 1.0, "c": 0.0}.items())
     assert ex.counts.tolist() == [4, 3, 1]

@@ -170,6 +170,14 @@ def test_what_is_refused(problem: sp.Problem, settings: dict, said: str) -> None
         sp.Explorer(problem, epsilon=0.1, **settings)
 
 
+@pytest.mark.parametrize("sense", ["max", "min"])
+def test_an_epsilon_as_wide_as_the_range_is_certain_at_once(sense: str) -> None:
+    for settings in ({"epsilon": 2.0}, {"epsilon": 1.0, "per_arm": True}):
+        explorer = sp.Explorer(sp.TopK(5, 2, sense=sense), **settings)
+        explorer.tell_many([(arm, [0.0, 1.0]) for arm in range(5)])
+        assert explorer.certified
+
+
 def test_study_files_and_simulations() -> None:
     spec = StudySpec.from_dict(
         {"arms": 4, "epsilon": 0.1, "per_arm": True, "problem": {"kind": "top-k", "k": 2, "sense": "min"},

@@ -361,6 +361,56 @@ def test_ctrl_c_leaves_ones_own_explorer_with_everything(batch: int) -> None:
     assert ex.samples > before > 0
 
 
+def test_one_explore_at_a_time() -> None:
+    """Two would draw the same random numbers, and compiled loops would not see what else is told."""
+    ex = sp.Explorer(sp.BestArm(2))
+    refused: list[str] = []
+
+    def meddle(_: sp.loop.Progress) -> None:
+        for other in (lambda: sp.explore(ex, sp.Bernoulli([0.5, 0.5])), lambda: ex.tell(0, 1.0)):
+            with pytest.raises((SettingError, ObservationError)) as error:
+                other()
+            refused.append(str(error.value))
+
+    sp.explore(ex, lambda arm, n, rng: rng.random(n) < (0.7, 0.2)[arm], progress=meddle)
+    assert ex.certified
+    assert refused[0].startswith("explore is under way with this explorer already. Call it once; several workers share")
+    assert refused[1].endswith("its sampler gives the values: tell them when it has ended. Nothing was recorded.")
+    ex.tell(0, 1.0)
+    assert sp.explore(ex, sp.Bernoulli([0.5, 0.5])).certified
+
+
+def test_samplers_that_are_generators() -> None:
+    def fails(arm: int, n: int, rng: np.random.Generator) -> Any:
+        for _ in range(n):
+            if rng.random() < 0.01:
+                raise TimeoutError("no answer")
+            yield float(rng.random() < (0.9, 0.1)[arm])
+
+    ex, errors = sp.Explorer(sp.BestArm(2), 1e-9), []
+    while not ex.certified and len(errors) < 50:
+        try:
+            sp.explore(ex, fails, seed=3, batch=5)
+        except SamplerError as error:  # whose random numbers are not drawn again, or it would fail for ever
+            errors.append(error)
+    assert ex.certified
+    assert errors
+    assert all(isinstance(error.__cause__, TimeoutError) and error.explorer is ex for error in errors)
+    assert {error.arm for error in errors} <= {"arm 0", "arm 1"}
+    with pytest.raises(ObservationError, match="gave 2 values of arm 'arm 0' when asked for 1"):
+        sp.explore(sp.BestArm(2), lambda arm, n, rng: iter([0.0] * (n + 1)))
+
+
+def test_attained_is_that_of_the_certificate() -> None:
+    ex = sp.Explorer(sp.BestArm(2), 0.2)
+    ex.tell_many([(0, [1.0] * 9), (1, [0.0] * 9)])
+    assert ex.certified
+    attained = ex.attained()
+    ex.tell_many([(0, [0.0] * 300), (1, [1.0] * 300)])  # which speaks for the other arm
+    assert ex.decision.tolist() == [1, 0]
+    assert ex.attained() == ex.certificate().attained == attained > 0.1
+
+
 # -- files ----------------------------------------------------------------------------------------------------------------------
 
 EDGES = [("a", "x"), ("b", "y"), ("a", "y"), ("b", "x")]

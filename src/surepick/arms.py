@@ -122,7 +122,7 @@ class Arm:
         value = float(data[where])
         at = f" at position {where}" if raw.ndim else ""
         if not math.isfinite(value):
-            why = "is not a finite number: leave it out if it is missing whatever it was, else tell what it counts as"
+            why = f"is not a finite number{MISSING}"
         elif WIDEST >= abs(value) > widest:
             why = f"is more than {FAR:g} times the scale {self.scale:g} from 0: count the arm's values from another origin"
         elif abs(value) > WIDEST:
@@ -155,10 +155,21 @@ def _infinite(x: object, sign: int = 0) -> bool:
     return isinstance(x, (float, Decimal)) and math.isinf(x) and (sign == 0 or (x > 0) == (sign > 0))
 
 
+MISSING = ": leave it out if it is missing whatever it was, else tell what it counts as"
+
+
 def _oddity(values: object) -> str:
-    """Which entry of a flat list is the first that is not a number, for the end of a sentence."""
+    """Which entry of a flat list is the first that is not a number, and what to do, for the end of a sentence."""
+    if isinstance(values, str):
+        return ": convert texts with float()"
+    if values is None or type(values).__name__ in ("NAType", "NaTType") or values is np.ma.masked:
+        return MISSING
     if isinstance(values, np.ma.MaskedArray) and masked(values):
-        return f": the entry at position {int(np.flatnonzero(np.ma.getmaskarray(values))[0])} is masked" if values.ndim else ""
+        return (
+            f": the entry at position {int(np.flatnonzero(np.ma.getmaskarray(values))[0])} is masked{MISSING}"
+            if values.ndim
+            else ""
+        )
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == object):
         for i, value in enumerate(values[:FIRST]):
             if type(value) is not float and ((single := numbers(value)) is None or single.ndim):
@@ -207,16 +218,16 @@ class ArmIndex:
                 return self._by_name[arm]
         except Exception:  # it cannot be a name
             pass
-        if not isinstance(arm, str):
+        if not isinstance(arm, str) and type(arm) not in set(map(type, self._by_name)):
             raise UnknownArmError(f"An arm is given by its name or its whole number, not {short(arm)}.")
         raise UnknownArmError(f"There is no arm called {short(arm)}{self._hint(arm)}")
 
-    def _hint(self, name: str) -> str:
+    def _hint(self, name: Hashable) -> str:
         import difflib
 
-        texts = [known for known in self._by_name if isinstance(known, str)] if self._m <= FEW and len(name) <= 60 else []
-        alike = {known.casefold(): known for known in texts}  # names in another case are the closest
-        if close := difflib.get_close_matches(name.casefold(), alike, n=1):
-            return f"; did you mean {alike[close[0]]!r}?"
+        if isinstance(name, str) and self._m <= FEW and len(name) <= 60:
+            alike = {known.casefold(): known for known in self._by_name if isinstance(known, str)}  # in any case of letters
+            if close := difflib.get_close_matches(name.casefold(), alike, n=1):
+                return f"; did you mean {alike[close[0]]!r}?"
         first = ", ".join(map(short, list(self._by_name)[:5]))
         return f"; the arms are {first}." if self._m <= 5 else f"; the first of the {self._m:,} arms are {first}."

@@ -56,14 +56,14 @@ class SettingError(SurepickError, ValueError):
 
 
 class SamplerError(SurepickError, RuntimeError):
-    """A sampler raised. Nothing is lost: ``explorer`` has all observations until then, and ``outcome`` what they say.
+    """A sampler raised for ``arm``. Nothing is lost: ``explorer`` has all observations until then, ``outcome`` what they say.
 
     Go on with ``surepick.explore(error.explorer, sampler)`` once the cause is mended; the sampler's own error is ``__cause__``.
     """
 
-    def __init__(self, message: str, explorer: Any, outcome: Any) -> None:
+    def __init__(self, message: str, explorer: Any, outcome: Any, arm: Any) -> None:
         super().__init__(message)
-        self.explorer, self.outcome = explorer, outcome
+        self.explorer, self.outcome, self.arm = explorer, outcome, arm
 
 
 class StudyError(SurepickError, ValueError):

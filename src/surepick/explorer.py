@@ -9,7 +9,8 @@ import math
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -151,6 +152,23 @@ class Explorer:
         self._current: Certificate | None = None  # what the observations say now; forgotten when more come in
         self._view: View | None = None
         self._started = False
+        self._driven = False  # by explore, one at a time
+        self.failures = 0  # samplers of explore that raised: who tries again gets other random numbers
+
+    @contextmanager
+    def driven(self) -> Iterator[None]:
+        """A sampler gives the values for a while, and nobody else: :func:`surepick.explore` is under way."""
+        with self._lock:
+            if self._driven:
+                raise SettingError(
+                    "explore is under way with this explorer already. Call it once; several workers share an explorer by ask and "
+                    "tell, with pending."
+                )
+            self._driven = True
+        try:
+            yield
+        finally:
+            self._driven = False
 
     def _use(self, policy: str) -> None:
         confidence = self._asked[1]
@@ -209,7 +227,8 @@ class Explorer:
             )
         listed = None if hasattr(rows, "to_dict") or isinstance(rows, Mapping) else entries(rows)
         if listed is None:
-            hint = ': give a table by its to_dict("records")' if hasattr(rows, "to_dict") else ""
+            hint = ": of a table with a column an arm, [row.dropna().to_dict() for _, row in table.iterrows()]"
+            hint = hint if hasattr(rows, "iterrows") else ""
             raise ObservationError(
                 f"tell_rows takes a list of rows, each a dict of arms and their values, not {short(rows)}{hint}. "
                 "Nothing was recorded."
@@ -221,6 +240,11 @@ class Explorer:
 
     def _take(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]] = ()) -> None:
         """Record values, and judge the moment; if a function of the user's fails at that, as if nothing had been told."""
+        if self._driven:
+            raise ObservationError(
+                "explore is under way with this explorer, and its sampler gives the values: tell them when it has ended. "
+                "Nothing was recorded."
+            )
         self._refuse_second_halves(checked)
         record, before = self.record, None
         if isinstance(record, Moments):
@@ -454,8 +478,10 @@ class Explorer:
         """The smallest delta at which the observations certify the decision now; 1 if none does.
 
         For every p fixed in advance, a wrong decision attains p or less with probability at most p: it is a p-value that
-        may be looked at at any time.
+        may be looked at at any time. Once certified, it is that of the certificate, as the decision is.
         """
+        if self._stopped is not None and self._stopped.attained is not None:
+            return self._stopped.attained
         return self.policy.attained(self.view) if self.started else 1.0
 
     @alone

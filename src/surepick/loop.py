@@ -7,9 +7,10 @@ import inspect
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -73,11 +74,13 @@ def explore(
     sampler : environment or callable
         An environment such as ``Bernoulli([...])``, or any function ``(arm, n, rng) -> n values``. ``rng`` belongs to the
         arm: the s-th sample of arm i depends on (seed, i, s) alone when the function draws n values as it would draw
-        them one by one. An explorer that has values of the arm already gets other random numbers than those that gave them.
+        them one by one. An explorer that has values of the arm already gets other random numbers than those that gave them,
+        and so does one that goes on after the function raised.
         A function that raises ``StopIteration`` says that the arm has no more values to give.
     batch : int
         Samples between two looks at the data.
     seed : int
+        Of the random numbers; the same seed, 0 by default, gives the same ones.
     progress : callable, optional
         Called with a :class:`Progress` some ten times a second, and once at the end.
 
@@ -137,8 +140,11 @@ def drive(
         )
     if not isinstance(sampler, Environment) and not callable(sampler):
         raise SettingError(f"The sampler must be an environment or a function (arm, n, rng) -> n values, not {short(sampler)}.")
-    source = Source(explorer, sampler, seed, run)
-    report = Report(explorer, progress)
+    with explorer.driven():
+        _drive(explorer, Source(explorer, sampler, seed, run), Report(explorer, progress), batch, compiled)
+
+
+def _drive(explorer: Explorer, source: Source, report: Report, batch: int, compiled: bool) -> None:
     fast = compiled_loop(explorer) if compiled and batch == 1 else None
     patience = Patience()
     batch = max(batch, explorer.policy.pace)
@@ -191,7 +197,7 @@ class Source:
             explorer.policy.seed(seed, run)
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
         self.chunk = MOST if isinstance(sampler, Environment) else 1
-        self.rngs = [stream(seed, run, i, int(n)) for i, n in enumerate(explorer.record.counts)]
+        self.rngs = [stream(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)]
         self.stock = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/kinds.py
         self.laws = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
@@ -215,6 +221,8 @@ class Source:
         """The arm's next n values, checked; fewer if it has no more."""
         try:
             given = self.draw(arm, n, self.rngs[arm])
+            if isinstance(given, Iterator):  # which may raise as well
+                given = list(islice(given, n + 1))
         except StopIteration:
             if n == 1:
                 self.explorer.end(arm)
@@ -225,11 +233,13 @@ class Source:
             return np.concatenate(parts)
         except Exception as error:
             name, outcome = self.explorer.problem.names[arm], outcome_of(self.explorer)
+            self.explorer.failures += 1
             raise SamplerError(
                 f"The sampler raised {type(error).__name__} for arm {name!r} after {self.explorer.samples:,} samples ({error}). "
                 "Nothing is lost: error.outcome is what they say, and surepick.explore(error.explorer, sampler) goes on.",
                 self.explorer,
                 outcome,
+                name,
             ) from error
         try:
             values = self.explorer.problem.arms[arm].check(given)

@@ -25,13 +25,20 @@ def check(
         ),
     ],
     next_: Annotated[int, typer.Option("--next", metavar="N", min=0, help="How many samples to plan.")] = 100,
+    arm: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column with the arms.", show_default=False)] = None,
+    value: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column with the values.", show_default=False)] = None,
+    order: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column with the order.", show_default=False)] = None,
+    row: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column that says what was observed together.", show_default=False)
+    ] = None,
     dependent: Annotated[bool | None, typer.Option(help="Arms may depend on each other.", show_default=False)] = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what observations certify, and what to sample next.
 
-    With a column order (or time, date) every moment is judged once, so that a certificate once reached stays. Values with the
+    With a column order (or time, date) every moment is judged once, so that a certificate once reached stays. It is the time
+    at which a value was told, not that of the visit: nothing is added later to a moment that has been judged. Values with the
     same entry in a column row were observed together, which needs dependent = true in the study, or --dependent.
 
     The plan says how many of the next N samples to take of each arm; it changes when their values are in.
@@ -40,7 +47,7 @@ def check(
 
     spec = load(file).replace(dependent=dependent)
     explorer = spec.explorer()
-    told = tell_table(explorer, read_table(data))
+    told = tell_table(explorer, read_table(data).naming(arm=arm, value=value, order=order, row=row))
     certificate = explorer.certificate()
     plan = explorer.plan(next_) if next_ else {}
     total: float | None = None
@@ -102,5 +109,7 @@ def _judged(told: Replayed) -> str:
     judged = f"Judged at {each} of column {told.column!r}"
     if told.certified_at is None:
         return f"{judged}."
+    if told.last:
+        return f"{judged}; certified at {told.certified_at}, the last one: that stays if no more is added to it."
     later = f" {told.later:,} later observations do not change that." if told.later else ""
     return f"{judged}; certified at {told.certified_at}.{later}"

@@ -16,12 +16,14 @@ from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator, Mean, Variance, make_estimator
 
 
-def stream(seed: int, run: int, arm: int, begun: int = 0) -> np.random.Generator:
+def stream(seed: int, run: int, arm: int, begun: int = 0, failures: int = 0) -> np.random.Generator:
     """The random numbers of one arm in one run: its s-th sample depends on (seed, run, arm, s) alone.
 
-    An exploration that goes on with an arm gets numbers that it has not had.
+    An exploration that goes on with an arm gets numbers that it has not had, and one that goes on after a failure others than
+    those that led to it.
     """
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, run, arm, begun) if begun else (seed, run, arm))))
+    key = (seed, run, arm, begun, failures) if failures else (seed, run, arm, begun) if begun else (seed, run, arm)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(key)))
 
 
 class Law(NamedTuple):

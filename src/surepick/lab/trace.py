@@ -95,25 +95,26 @@ class Trace:
             finally:
                 explorer.budget = stretch
 
-        source, report = Source(explorer, sampler, seed, run), Report(explorer, None if progress is None else told)
-        compiled = compiled_loop(explorer) if batch == 1 else None
-        patience, batch = Patience(), max(int(batch), explorer.policy.pace)
-        while arms := patience.ask(explorer, batch):
-            if compiled is not None and explorer.started and patience.over(compiled, explorer, source):
-                last = self.samples[-1] if self.samples else 0
-                next_look = max(explorer.samples + 1, math.ceil(self.growth * last))
-                explorer.budget = next_look if budget is None else min(next_look, budget)
-                try:
-                    run_compiled(compiled, explorer, source, report)
-                    report(last=True)
-                finally:
-                    explorer.budget = budget
-            else:
-                for arm, n in Counter(arms).items():
-                    source.take(arm, n)
-                report()
-            self(explorer)
-        report(last=True)
+        with explorer.driven():
+            source, report = Source(explorer, sampler, seed, run), Report(explorer, None if progress is None else told)
+            compiled = compiled_loop(explorer) if batch == 1 else None
+            patience, batch = Patience(), max(int(batch), explorer.policy.pace)
+            while arms := patience.ask(explorer, batch):
+                if compiled is not None and explorer.started and patience.over(compiled, explorer, source):
+                    last = self.samples[-1] if self.samples else 0
+                    next_look = max(explorer.samples + 1, math.ceil(self.growth * last))
+                    explorer.budget = next_look if budget is None else min(next_look, budget)
+                    try:
+                        run_compiled(compiled, explorer, source, report)
+                        report(last=True)
+                    finally:
+                        explorer.budget = budget
+                else:
+                    for arm, n in Counter(arms).items():
+                        source.take(arm, n)
+                    report()
+                self(explorer)
+            report(last=True)
 
 
 class History(Trace):

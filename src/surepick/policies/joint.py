@@ -142,8 +142,9 @@ class Joint(Policy):
     def near(self, view: View) -> bool:
         """As ever, but exact evidence is worked out only if a quick estimate is near."""
         if isinstance(self.problem, LinearProblem):
-            high, low, *_ = self._state(view).exchanges
-            gains = self._quick(view)
+            high, low, slope_high, slope_low = self._state(view).exchanges
+            ends = np.array([self.problem.low, self.problem.high])  # no exchange gains more than these allow
+            gains = np.minimum(self._quick(view), (slope_low * ends[:, low]).max(0) - (slope_high * ends[:, high]).min(0))
             most = float(gains.max(initial=0.0)) if view.per_arm else self._sum(high, low, gains)
             if view.share(self.decision(view), most) > 1.5 * view.epsilon:
                 return False

@@ -66,6 +66,8 @@ class Replayed:
     moments : int
     certified_at : text or None
         The order of the moment at which the decision was certified.
+    last : bool
+        That moment is the last one of the table, so that more observations may still be added to it.
     later : int
         Observations after that moment.
     unused : list of str
@@ -75,6 +77,7 @@ class Replayed:
     column: str | None
     moments: int
     certified_at: str | None
+    last: bool
     later: int
     unused: list[str]
 
@@ -82,7 +85,8 @@ class Replayed:
 def tell_table(explorer: Explorer, table: Table) -> Replayed:
     """Tell an explorer the observations of a table, moment by moment.
 
-    Observations with the same entry in the column ``order`` (or ``time``, ``date``) are one moment; without the column, all are.
+    Observations with the same entry in the column ``order`` (or ``time``, ``date``, ``day``, ``datetime``, ``timestamp``) are one
+    moment; without the column, all are.
     Entries are numbers, or dates such as 2026-03-14 or 2026-03-14 09:30. Observations with the same entry in the column
     ``row`` were made together, and are told as rows.
     """
@@ -98,7 +102,7 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
         moments.setdefault(times[entry[0]], []).append(entry)
     if together is not None:
         _refuse_split_rows(table, together, times)
-    certified_at, later = None, 0
+    certified_at, last, later = None, False, 0
     for time in sorted(moments):
         entries = moments[time]
         if explorer.certified:
@@ -113,12 +117,12 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
                 rows[together[row]][i] = value
             explorer.tell_rows(list(rows.values()))
         if certified_at is None and explorer.certified:
-            certified_at = marks[entries[0][0]]
+            certified_at, last = marks[entries[0][0]], time == max(moments)
     at = table.find("order")
     column = None if at is None else table.header[at]
     used = {table.find(name) for name in ("arm", "value", "order", "row")}
     unused = [title for j, title in enumerate(table.header) if j not in used]
-    return Replayed(column, len(moments), certified_at if column else None, later, unused)
+    return Replayed(column, len(moments), certified_at if column else None, last, later, unused)
 
 
 def _times(table: Table, marks: list[str]) -> list[Any]:
@@ -150,4 +154,8 @@ def _refuse_split_rows(table: Table, together: list[str], times: list[Any]) -> N
     when: dict[str, Any] = {}
     for row, name in enumerate(together):
         if when.setdefault(name, times[row]) != times[row]:
-            table.fail(row, "row", f"row {name!r} is told at two moments; number rows that are not the same differently")
+            table.fail(
+                row,
+                "row",
+                f"row {name!r} is told at two moments; give all values of a row the time at which the last of them was known",
+            )

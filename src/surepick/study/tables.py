@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,7 +24,7 @@ ALIASES = {
     "mean": ("mean",),
     "min": ("min", "low"),
     "max": ("max", "high"),
-    "order": ("order", "time", "date"),
+    "order": ("order", "time", "date", "day", "datetime", "timestamp"),
 }
 
 
@@ -36,12 +36,27 @@ class Table:
     header: list[str]
     rows: list[list[str]]
     lines: list[int]
+    called: dict[str, str] = field(default_factory=dict)  # columns whose title the user gave
+
+    def naming(self, **columns: str | None) -> Table:
+        """The same table, where these columns have other titles."""
+        called = {column: title for column, title in columns.items() if title is not None}
+        for title in called.values():
+            if title not in self.header:
+                raise StudyError(f"{self.path}, line 1: there is no column {title!r}. The columns are {self._titles}.")
+        return replace(self, called=called)
+
+    @property
+    def _titles(self) -> str:
+        return ", ".join(map(repr, self.header))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def find(self, column: str) -> int | None:
         """The position of a column under any of its names, or None; two that mean the same are refused."""
+        if column in self.called:
+            return self.header.index(self.called[column])
         names = ALIASES.get(column, (column.casefold(),))
         found = [j for j, title in enumerate(self.header) if title.casefold() in names]
         if len(found) > 1:
@@ -60,13 +75,11 @@ class Table:
             other = f" (or {', '.join(repr(n) for n in names[1:])})" if len(names) > 1 else ""
             raise StudyError(
                 f"{self.path}, line 1: there is no column {column!r}{other}{why and ', ' + why}: add it. "
-                f"The columns are {', '.join(map(repr, self.header))}."
+                f"The columns are {self._titles}."
             )
         cells = [row[j] for row in self.rows]
         if not empty and "" in cells:
-            self.fail(
-                cells.index(""), column, "the cell is empty; fill it in, or delete the row, but no row because of its value"
-            )
+            self.fail(cells.index(""), column, "the cell is empty; fill it in, or delete the line")
         return cells
 
     def names(self, noun: str) -> list[str]:
@@ -104,10 +117,11 @@ class Table:
             x = float(cell)
         except ValueError:
             hint = "; write decimals with a point" if "," in cell else ""
+            hint = "; write 1 or 0" if cell.casefold() in ("true", "false", "yes", "no") else hint
             self.fail(row, column, f"{cell!r} is not a number{hint}")
         # float() also takes 1_000, which no spreadsheet writes, and nan, which is no value
         if "_" in cell or not math.isfinite(x):
-            self.fail(row, column, f"{cell!r} is not a finite number; if the value is missing whatever it was, delete the row")
+            self.fail(row, column, f"{cell!r} is not a finite number; delete the line if the value is missing whatever it was")
         return x
 
     def fail(self, row: int, column: str, what: str) -> NoReturn:
@@ -133,9 +147,10 @@ def read_table(path: str | Path) -> Table:
                 header = cells
             elif any(cells):
                 if len(cells) != len(header):
+                    cut = "" if text.endswith(("\n", "\r")) else "; if it is the last line, it may be cut off"
                     raise StudyError(
                         f"{path}, line {reader.line_num}: {len(cells)} cells, but the header has {len(header)} columns; "
-                        "put texts with a separator in them in double quotes."
+                        f"put texts with a separator in them in double quotes{cut}."
                     )
                 rows.append(cells)
                 lines.append(reader.line_num)
