@@ -204,6 +204,8 @@ def test_only_rows_from_the_start_are_compared_within() -> None:
     ex.tell_row({0: 1.0, 1: 0.0})
     assert (ex.policy.name, ex.confidence.delta) == ("coci", 0.05)
     ex = sp.Explorer(sp.BestArm(2), dependent=True)
+    ex.tell_rows([])
+    assert (ex.policy.name, ex.confidence.delta) == ("coci", 0.05)
     ex.tell_row({0: 1.0, 1: 0.0})
     assert (ex.policy.name, ex.confidence.delta) == ("paired", 0.025)
     ex.tell(0, 1.0)

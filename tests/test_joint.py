@@ -363,6 +363,20 @@ def test_attained_is_the_smallest_delta_that_certifies(problem: sp.Problem, worl
         assert not holds(attained * 0.98)
 
 
+def test_attained_says_when_it_is_certified_also_for_very_unlike_ranges() -> None:
+    """Where the quick estimate, which has to be near before the exact evidence is looked at, is far too low."""
+    rng, late = np.random.default_rng(2), 0
+    for _ in range(40):
+        wide = float(10 ** rng.integers(0, 6))
+        explorer = sp.Explorer(sp.BestArm([sp.Arm("h", 0, wide), sp.Arm("l", 0, 1)]), float(10 ** -rng.uniform(0.5, 6)))
+        for _ in range(12):
+            explorer.tell_many([("h", [wide * rng.choice([0.5, 1.0])] * 2), ("l", [0.0] * 2)])
+            assert (explorer.attained() <= explorer.delta) == explorer.certified
+            exact = kernels("evidence").sure(0, 1, 1.0, 1.0, *explorer.policy.weigh(explorer.view))
+            late += explorer.policy.threshold(explorer.delta) < exact and not explorer.certified
+    assert late > 0  # else this shows nothing
+
+
 def test_attained_is_a_p_value() -> None:
     """A wrong decision attains 0.2 or less, at a time that the data choose, in at most a fifth of the runs."""
     problem, world = sp.BestArm(2), sp.Bernoulli([0.55, 0.5])

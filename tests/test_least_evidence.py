@@ -119,6 +119,45 @@ def test_the_least_is_never_overstated(seed: int) -> None:
     assert judged > 50
 
 
+def an_unlike_state(rng: np.random.Generator) -> State:
+    """Arms whose units differ by up to 14 orders of magnitude: their valleys lie within a tiny part of the range of one."""
+    state = a_state(rng)
+    kinds = np.where(state.kinds == SPREAD, 0, state.kinds)
+    scale = np.array([1.0, 10 ** rng.uniform(1, 14)])[:: rng.choice([-1, 1])]
+    low = np.where(kinds == NORMAL, -np.inf, 0.0)
+    high = np.where(kinds == NORMAL, np.inf, scale)
+    return State(np.ones(2), kinds, state.n, state.p, low, high, np.zeros(2), scale, state.rho, 0.0)
+
+
+KNOWN = [  # kinds, n, p, scale, rho: states whose least was once overstated, by up to 129
+    ([0, 0], [2, 5423], [1.0, 0.0], [1e5, 1e-3], 129.5270236814732),
+    ([0, 0], [1369, 93962], [0.259523986, 2.53291808e-05], [1e5, 1e-4], 393.1069993833699),
+    ([0, 1], [1, 7], [1.0, -0.02123126], [1e4, 1.0], 439.08411656966763),
+    ([0, 1], [714, 67], [0.0, -0.8874476], [1.0, 1e9], 19.003438287059627),
+    ([0, 1], [2, 1], [0.09612335, 0.00305779], [1e11, 1.0], 3.0571643585183463),
+]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_least_of_unlike_arms_is_never_overstated(seed: int) -> None:
+    rng, judged = np.random.default_rng(seed), 0
+    states = [an_unlike_state(rng) for _ in range(250)]
+    for kinds, n, p, scale, rho in KNOWN:
+        low, high = np.where(kinds, -np.inf, 0.0), np.where(kinds, np.inf, scale)
+        given = np.ones(2), np.array(kinds), np.array(n, dtype=float), np.array(p), low, high, np.zeros(2), np.array(scale)
+        states.append(State(*given, rho, 0.0))
+    for state in states:
+        start, end = state.ends()
+        if state.seen[0] <= state.seen[1] or start > end:
+            continue
+        judged += 1
+        found, (boundary, everywhere) = state.sure(), state.brute()
+        assert found <= min(boundary, everywhere) + 1e-6 + 1e-9 * abs(boundary), state
+        enough = boundary + 1e-3 * (1 + abs(boundary))
+        assert not state.sure(enough) >= enough, state
+    assert judged > 80
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_whether_it_is_enough_is_answered_as_the_search_answers(seed: int) -> None:
     """The quick way to tell never says yes where the least is below, and says so where it is clearly above."""

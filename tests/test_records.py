@@ -7,6 +7,7 @@ that says "holds" is the same simulation without the mistake, where it must not.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import re
@@ -235,6 +236,16 @@ def test_half_a_pair_of_an_ended_arm_stays_left_out() -> None:
     assert ex.counts.tolist() == [3, 5]
 
 
+def test_attained_of_a_certificate_without_half_a_pair() -> None:
+    rng = np.random.default_rng(0)
+    ex = sp.Explorer(sp.BestArm(2, parameter="variance"), 0.1, epsilon=0.01)
+    ex.tell(0, rng.random(401))
+    ex.end(0)
+    while not ex.certified:
+        ex.tell(1, (rng.random(2) < 0.5).astype(float))
+    assert 0 < ex.certificate().attained <= 0.1
+
+
 def test_an_arm_that_ended_without_a_value() -> None:
     ex = sp.Explorer(sp.BestArm(2))
     ex.end(1)
@@ -399,6 +410,90 @@ def test_samplers_that_are_generators() -> None:
     assert {error.arm for error in errors} <= {"arm 0", "arm 1"}
     with pytest.raises(ObservationError, match="gave 2 values of arm 'arm 0' when asked for 1"):
         sp.explore(sp.BestArm(2), lambda arm, n, rng: iter([0.0] * (n + 1)))
+
+
+class Fuse(logging.Handler):
+    """Blows when a certificate is logged, as a full disk would."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "Certified" in record.getMessage():
+            raise OSError("disk full")
+
+
+@pytest.mark.parametrize("dependent", [False, True])
+def test_a_tell_that_fails_at_the_certificate_is_taken_back(dependent: bool) -> None:
+    """With the certificate, the policy that rows switch to, and what the policy has kept of the moment."""
+    logger, fuse = logging.getLogger("surepick"), Fuse()
+    ex, twin = (sp.Explorer(sp.BestArm(["a", "b"]), dependent=dependent) for _ in range(2))
+    rows = [{"a": 1.0, "b": 0.0}] * 400
+    level = logger.level
+    logger.addHandler(fuse)
+    logger.setLevel(logging.INFO)
+    try:
+        with pytest.raises(OSError, match="disk full"):
+            ex.tell_rows(rows) if dependent else ex.tell_many([("a", [1.0] * 400), ("b", [0.0] * 400)])
+    finally:
+        logger.removeHandler(fuse)
+        logger.setLevel(level)
+    assert (ex.samples, ex.certified, ex.policy.name) == (0, False, twin.policy.name)
+    for both in (ex, twin):
+        both.tell_many([("a", 1.0), ("b", 0.0)])
+    assert ex.certificate().to_dict() == twin.certificate().to_dict()
+
+
+def test_a_tell_that_an_oracle_fails_is_taken_back_whatever_remembers() -> None:
+    """Arms that were eliminated meanwhile, and the record of an estimator of one's own."""
+
+    class Sums:
+        def __init__(self, m: int) -> None:
+            self.counts, self.sums, self.estimates = np.zeros(m, dtype=np.int64), np.zeros(m), np.full(m, np.nan)
+
+        def update(self, i: int, values: np.ndarray) -> None:
+            self.counts[i] += len(values)
+            self.sums[i] += values.sum()
+            self.estimates[i] = self.sums[i] / self.counts[i]
+
+    class Own(sp.estimators.Estimator):
+        name, minimum = "own", 1
+
+        def range(self, arm: sp.Arm) -> tuple[float, float]:
+            return arm.low, arm.high
+
+        def scale(self, arm: sp.Arm) -> float:
+            return arm.high - arm.low
+
+        def record(self, m: int) -> Any:
+            return Sums(m)
+
+    calls = [0, 10**9]
+
+    def oracle(theta: np.ndarray) -> np.ndarray:
+        calls[0] += 1
+        if calls[0] > calls[1]:
+            raise RuntimeError("down")
+        return np.eye(3, dtype=int)[int(np.argmax(theta))]
+
+    def new(parameter: Any, **settings: Any) -> sp.Explorer:
+        problem = sp.Separable(lambda t, y: t * y, [[0, 1]] * 3, oracle, bimonotone=True, parameter=parameter)
+        ex = sp.Explorer(problem, 0.1, **settings)
+        ex.tell_many([(arm, [1.0, 0.0] * 10) for arm in range(3)])
+        return ex
+
+    for parameter, settings in (("mean", {"policy": "elimination", "epsilon": 1e-6}), (Own(), {"confidence": "paper"})):
+        failed = 0
+        for fuse in range(40):
+            ex, twin = new(parameter, **settings), new(parameter, **settings)
+            calls[:] = 0, fuse
+            try:
+                ex.tell_many([(2, [0.0] * 2000), (0, [1.0, 0.0] * 5)])
+            except sp.errors.SurepickError:
+                failed += 1
+                calls[:] = 0, 10**9
+                assert ex.counts.tolist() == [20, 20, 20]
+                assert ex.ask(6) == twin.ask(6)
+                assert ex.certificate().to_dict() == twin.certificate().to_dict()
+            calls[:] = 0, 10**9
+        assert failed > 0
 
 
 def test_attained_is_that_of_the_certificate() -> None:
@@ -574,6 +669,13 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
                 with pytest.raises(StudyError) as error:
                     sp.Explorer.load(file)
                 assert str(error.value).startswith(f"{file}: "), (key, bad)
+    file.write_text("[" * 200_000)
+    with pytest.raises(StudyError, match="not a whole file"):
+        sp.Explorer.load(file)
+    ex.save(file)
+    assert sp.Explorer.load(file, sp.TopK(3, 1)).samples == 3
+    with pytest.raises(StudyError, match="saved with another problem"):
+        sp.Explorer.load(file, sp.TopK(3, 2))
     with pytest.raises(StudyError, match="there is no such file"):
         sp.Explorer.load(tmp_path / "none.json")
     for where in (tmp_path / "none" / "e.json", tmp_path):

@@ -234,9 +234,14 @@ class Explorer:
                 "Nothing was recorded."
             )
         checked = [self._row(row) for row in listed]
-        if self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
+        before = self.policy, self.confidence
+        if checked and self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
             self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
-        self._take([pair for row in checked for pair in row.items()], checked)
+        try:
+            self._take([pair for row in checked for pair in row.items()], checked)
+        except BaseException:
+            self.policy, self.confidence = before
+            raise
 
     def _take(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]] = ()) -> None:
         """Record values, and judge the moment; if a function of the user's fails at that, as if nothing had been told."""
@@ -246,10 +251,7 @@ class Explorer:
                 "Nothing was recorded."
             )
         self._refuse_second_halves(checked)
-        record, before = self.record, None
-        if isinstance(record, Moments):
-            arms = sorted({i for i, _ in checked})
-            before = arms, record.counts[arms], record.table[arms], copy.deepcopy(record.rows) if rows else record.rows
+        record, before = self.record, self._before(checked, rows)
         try:
             if isinstance(self.policy, Paired) and isinstance(record, Moments):
                 for row in rows:
@@ -260,12 +262,27 @@ class Explorer:
             if self._stopped is None:
                 _ = self.certified
         except BaseException:
-            if before is not None and isinstance(record, Moments):
-                arms = before[0]
-                record.counts[arms], record.table[arms], record.rows = before[1:]
-                self._view = self._current = None
-                self._started = False
+            before()
             raise
+
+    def _before(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]]) -> Callable[[], None]:
+        """What makes all as it is now."""
+        record, memory, stopped = self.record, copy.copy(self.policy.memory()), self._stopped
+        arms = sorted({i for i, _ in checked})
+        if isinstance(record, Moments):
+            counts, table, paired = record.counts[arms], record.table[arms], copy.deepcopy(record.rows) if rows else record.rows
+        else:  # an estimator of the user's, which keeps what it likes
+            whole_record = copy.deepcopy(record)
+
+        def undo() -> None:
+            if isinstance(record, Moments):
+                record.counts[arms], record.table[arms], record.rows = counts, table, paired
+            else:
+                self.record = whole_record
+            self._stopped, self._view, self._current, self._started = stopped, None, None, False
+            self.policy.undo(memory)
+
+        return undo
 
     def _arm(self, arm: Hashable) -> int:
         """The position of an arm of which something is told."""

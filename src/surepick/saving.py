@@ -91,7 +91,7 @@ def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None)
         raise StudyError(f"{source}: there is no such file; check the path.") from None
     except OSError as error:
         raise StudyError(f"{source}: cannot be read ({error.strerror or error}).") from None
-    except ValueError:  # no text, no JSON, or cut off
+    except (ValueError, RecursionError):  # no text, no JSON, or cut off
         data = None
     if not isinstance(data, dict) or "surepick" not in data:
         raise StudyError(f"{source}: this is not a whole file that Explorer.save wrote; use another copy of it.")
@@ -119,6 +119,8 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: Path)
                 f"{source}: its problem has functions of yours, which no file can hold: load it with problem=... as it was."
             )
         problem = _problem_of(data["problem"])
+    elif data["problem"] is not None and json.loads(json.dumps(_problem(problem))) != data["problem"]:
+        raise StudyError(f"{source}: it was saved with another problem; leave problem out, the file has its own.")
     if [_plain(name) for name in problem.names] != data["names"]:
         raise StudyError(f"{source}: it was saved with other arms: {short(data['names'])}.")
     settings = {name: data["settings"][name] for name in SETTINGS}

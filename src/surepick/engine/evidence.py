@@ -25,6 +25,7 @@ LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where pri
 HEDGE = 0.01  # the part of one-sided mixtures that is two-sided, so that evidence against far parameters is never very negative
 GOLDEN = 0.6180339887498949
 STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
+UNLIKE = 30.0  # arms whose units differ by more get a finer one
 MOST = 400  # levels that are looked at to tell whether the evidence is enough; if they do not tell, it is not
 NEAR = 1e-9  # how near to its least ``rough`` is worked out
 
@@ -452,13 +453,13 @@ def cleared(a, b, h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more, 
 
 
 @lean
-def lay_steps(grid, count, a, b):
-    """Levels from a to b, ever denser towards either: at tenths, hundredths, thousandths of the way. Not a itself."""
+def lay_steps(grid, count, a, b, each):
+    """Levels from a to b, ever denser towards either: at tenths, hundredths, thousandths of the way, and so many ``each`` time.
+    Not a itself."""
     for down in range(2):
-        step = 10.0 ** (-DECADES) if down == 0 else 0.1
-        for _ in range(DECADES):
+        for k in range(each * DECADES):
+            step = 10.0 ** (k / each - DECADES if down == 0 else -1.0 - k / each)
             grid[count] = a + (b - a) * step if down == 0 else b - (b - a) * step
-            step *= 10.0 if down == 0 else 0.1
             count += 1
         if down == 0:
             for s in range(1, STEPS):
@@ -466,6 +467,22 @@ def lay_steps(grid, count, a, b):
                 count += 1
     grid[count] = b
     return count + 1
+
+
+@lean
+def lay_ends(grid, count, a, b, i, slope, shift, scale, base, more):
+    """Two levels more, in their places, if they are between a and b: where an arm comes so near to an end of [0, 1] that its
+    evidence changes no more. Beside an arm of a far smaller range there can be a valley of its own."""
+    for end in range(2):
+        g = slope * ((shift[i] - base) + scale[i] * (LEAST if end == 0 else 1.0 - LEAST)) + more
+        if a < g < b:
+            k = count
+            while grid[k - 1] > g:
+                grid[k] = grid[k - 1]
+                k -= 1
+            grid[k] = g
+            count += 1
+    return count
 
 
 @kernel
@@ -497,7 +514,9 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
         return best
     quick = enough > -np.inf and tame(h, kinds, n, p) and tame(j, kinds, n, p) and kinds[h] != SPREAD and kinds[j] != SPREAD
     far = 1e3 * ((at_h - at_j) + slope_h * scale[h] + slope_j * scale[j])  # where the range of normal arms ends for the search
-    grid, found = np.empty(3 * (2 * DECADES + STEPS) + 2), np.empty(3 * (2 * DECADES + STEPS) + 2)
+    unit_h, unit_j = slope_h * scale[h], slope_j * scale[j]
+    each = 1 if max(unit_h, unit_j) <= UNLIKE * min(unit_h, unit_j) else 5  # valleys of very unlike arms are narrow
+    grid, found = np.empty(2 * each * DECADES + STEPS + 6), np.empty(2 * each * DECADES + STEPS + 6)
     for part in range(3):  # between what is seen of the arms, then above and below
         a, b = (at_j, at_h) if part == 0 else (at_h, min(end, at_h + far)) if part == 1 else (max(start, at_j - far), at_j)
         a, b = min(max(a, start), end), min(max(b, start), end)
@@ -513,7 +532,9 @@ def sure(h, j, slope_h, slope_j, kinds, n, p, low, high, shift, scale, rho, more
                 return found_least
             continue
         grid[0] = a
-        count = lay_steps(grid, 1, a, b)
+        count = lay_steps(grid, 1, a, b, each)
+        count = lay_ends(grid, count, a, b, h, slope_h, shift, scale, base, more)
+        count = lay_ends(grid, count, a, b, j, slope_j, shift, scale, base, 0.0)
         for k in range(count):
             found[k] = sure_at(grid[k], h, j, slope_h, slope_j, kinds, n, p, shift, scale, rho, more)
             if not found[k] >= best:  # also if it is not a number

@@ -142,6 +142,10 @@ class Policy(ABC):
         """The arms with half a pair, where the policy certifies at no moment with one; None where pairs do not matter."""
         return None
 
+    def undo(self, memory: Any) -> None:
+        """The last observations were taken back: ``memory`` is what the policy kept before them."""
+        self.remember(memory)
+
     @abstractmethod
     def certified(self, view: View) -> bool:
         """The decision is optimal at every point of the box."""
@@ -181,6 +185,7 @@ class Policy(ABC):
             delta = math.exp(log_delta)
             box = view.confidence.at(delta * self.box_share)
             other = View(view.problem, box, view.record, delta, view.epsilon, view.relative, view.fixed, view.per_arm)
+            other.open, other.ended = view.open, view.ended
             if view.epsilon > 0 and self._within(other, decision):
                 return True
             return self.certified(other) and bool((self.decision(other) == decision).all())

@@ -35,8 +35,10 @@ class Joint(Policy):
     or m (m - 1). Two arms together need less than two intervals that do not overlap.
 
     It samples the exchange that is known least: the least evidence for what it needs, by a quick estimate, and of its two arms
-    the one whose next observation adds more. With an epsilon, matroids are certified also when the exchanges together could gain
-    no more than epsilon, and an exchange that looks like a tie gives way to the one that could gain most.
+    the one whose next observation adds more. The exact evidence is worked out once the quick estimate of that exchange is within
+    1/2 of what it needs, which can be some samples late for arms with very unlike ranges. With an epsilon, matroids are certified
+    also when the exchanges together could gain no more than epsilon, and an exchange that looks like a tie gives way to the one
+    that could gain most.
 
     With an epsilon for every arm it takes the same samples, and stops when no exchange by itself could gain more: then every
     arm of the decision is within epsilon of the k-th best of its group. For if arm h of the decision falls short by more, it is
@@ -78,6 +80,9 @@ class Joint(Policy):
     def threshold(self, delta: float) -> float:
         """ln(P / delta), for the part of delta that is not the box's."""
         return math.log(max(self.pairs, 1)) - math.log(delta * (1.0 - self.box_share))
+
+    def undo(self, memory: Any) -> None:
+        self._last = None
 
     def halves(self, confidence: Confidence, counts: Ints) -> Bools | None:
         assert isinstance(confidence, Mixture)
@@ -224,7 +229,25 @@ class Joint(Policy):
             (sure(int(h), int(j), a, b, *weigh) for h, j, a, b in zip(high, low, slopes_high, slopes_low, strict=True)),
             default=math.inf,
         )
+        if not state.certain and least >= self.threshold(view.delta):
+            least = self._certain_up_to(state, weigh, self.threshold(view.delta))
         return min(1.0, max(self.pairs, 1) * math.exp(-least) / (1.0 - self.box_share))
+
+    def _certain_up_to(self, state: _State, weigh: tuple[Any, ...], high: float) -> float:
+        """The largest threshold at which ``look`` certifies, where it does not at ``high`` though the evidence is enough: because
+        the quick estimate, which has to be near before the exact evidence is looked at, is far too low, as it is for few values
+        of arms with very unlike ranges. What is not certified must not attain delta."""
+        look, stale = kernels("exchanges").look, np.ones(self.problem.m, dtype=np.bool_)
+
+        def certain(threshold: float) -> bool:
+            scores = np.empty_like(state.scores)
+            return bool(look(scores.shape[1], *state.exchanges, stale, scores, *weigh, threshold)[1])
+
+        low = self.threshold(1.0)
+        while high - low > 1e-3:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if certain(middle) else (low, middle)
+        return low
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         if view.open is not None:
