@@ -3,7 +3,7 @@
 # make slow   the statistical runs of minutes
 # make bench  the benchmarks, figures as ratios within one run
 # make samples  how many samples certificates cost: 200 runs an instance, some ten minutes
-# make errors   wrong certificates in millions of runs on hard instances, written to docs/errors.md; some 45 minutes on 2 cores
+# make errors   wrong certificates in millions of runs on hard instances, written to docs/errors.md; about an hour on 2 cores
 # make peers  surepick against other packages, which it installs into benchmarks/peers/.venv; some seven minutes
 # make lock   bring requirements*.txt up to date
 
