@@ -6,6 +6,7 @@ that says "holds" is the same simulation without the mistake, where it must not.
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import math
@@ -389,6 +390,33 @@ def test_one_explore_at_a_time() -> None:
     assert refused[1].endswith("its sampler gives the values: tell them when it has ended. Nothing was recorded.")
     ex.tell(0, 1.0)
     assert sp.explore(ex, sp.Bernoulli([0.5, 0.5])).certified
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_who_looks_on_changes_nothing(epsilon: float) -> None:
+    """Compiled with an epsilon of 0, and in Python."""
+    world, problem = sp.Bernoulli([0.6, 0.5, 0.4]), sp.BestArm(3)
+    alone = sp.explore(problem, world, epsilon=epsilon, seed=4)
+    ex, looks, over = sp.Explorer(problem, epsilon=epsilon), [0], threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            _ = ex.certificate(), ex.ask(3)
+            looks[0] += 1
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=look)
+    try:
+        thread.start()
+        outcome = sp.explore(ex, world, seed=4)
+    finally:
+        over.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+    assert looks[0] > 0
+    assert outcome.certificate.to_dict() == alone.certificate.to_dict()
+    assert not copy.copy(ex)._driven
 
 
 def test_samplers_that_are_generators() -> None:

@@ -155,6 +155,11 @@ class Explorer:
         self._driven = False  # by explore, one at a time
         self.failures = 0  # samplers of explore that raised: who tries again gets other random numbers
 
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by every method; who changes the record holds it too."""
+        return self._lock
+
     @contextmanager
     def driven(self) -> Iterator[None]:
         """A sampler gives the values for a while, and nobody else: :func:`surepick.explore` is under way."""
@@ -182,7 +187,7 @@ class Explorer:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock())
+        self.__dict__.update(state, _lock=threading.RLock(), _driven=False)
 
     # -- tell -----------------------------------------------------------------------------------------------------
 

@@ -267,8 +267,9 @@ class Source:
         self.stock[arm, USED] += len(ready)
         if len(ready) < n and self.explorer.able[arm]:
             ready = np.concatenate((ready, self.drawn(arm, n - len(ready))))
-        self.explorer.record.update(arm, ready)
-        self.explorer.forget()
+        with self.explorer.lock:  # others may look meanwhile
+            self.explorer.record.update(arm, ready)
+            self.explorer.forget()
 
 
 # -- compiled loops ---------------------------------------------------------------------------------------------------------
@@ -339,10 +340,11 @@ def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Rep
     stretch, rounds = loop.prepare(explorer, source), ROUNDS
     while True:
         began = time.perf_counter()
-        try:
-            what, arm = stretch(rounds)
-        finally:  # also after Ctrl-C
-            explorer.forget()
+        with explorer.lock:
+            try:
+                what, arm = stretch(rounds)
+            finally:  # also after Ctrl-C
+                explorer.forget()
         took = time.perf_counter() - began
         if what in (DECIDED, SPENT):
             return what == SPENT or explorer.policy.certified(explorer.view)
