@@ -697,6 +697,11 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
                 with pytest.raises(StudyError) as error:
                     sp.Explorer.load(file)
                 assert str(error.value).startswith(f"{file}: "), (key, bad)
+    (tmp_path / "study.toml").write_text("arms = 3")
+    with pytest.raises(StudyError, match=r"surepick\.load reads study files"):
+        sp.Explorer.load(tmp_path / "study.toml")
+    with pytest.raises(StudyError, match=r"not TOML.*Explorer\.load reads what Explorer\.save wrote"):
+        sp.load(file)
     file.write_text("[" * 200_000)
     with pytest.raises(StudyError, match="not a whole file"):
         sp.Explorer.load(file)

@@ -94,7 +94,8 @@ def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None)
     except (ValueError, RecursionError):  # no text, no JSON, or cut off
         data = None
     if not isinstance(data, dict) or "surepick" not in data:
-        raise StudyError(f"{source}: this is not a whole file that Explorer.save wrote; use another copy of it.")
+        hint = "surepick.load reads study files" if source.suffix == ".toml" else "use another copy of it"
+        raise StudyError(f"{source}: this is not a whole file that Explorer.save wrote; {hint}.")
     if data["surepick"] != VERSION:
         raise StudyError(f"{source}: written as version {data['surepick']}, and this surepick reads {VERSION}: use a newer one.")
     try:

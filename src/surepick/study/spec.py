@@ -175,5 +175,10 @@ def load(path: str | os.PathLike[str]) -> StudySpec:
     try:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{path}: this is not TOML: {error}. Texts need quotes, tables a [name] line.") from None
+        hint = (
+            "Explorer.load reads what Explorer.save wrote"
+            if path.suffix == ".json"
+            else "Texts need quotes, tables a [name] line"
+        )
+        raise StudyError(f"{path}: this is not TOML: {error}. {hint}.") from None
     return StudySpec.from_dict(data, path.parent, source=str(path))
