@@ -81,7 +81,8 @@ def check(
     if told.unused:
         say(
             f"Not used: column{'s' if len(told.unused) > 1 else ''} {', '.join(told.unused)}. Values that were observed "
-            "together, on one person or one day, say so by the same entry in a column row."
+            "together, on one person or one day, say so by the same entry in a column row; --row names it if it is called "
+            "otherwise."
         )
     if plan:
         say(f"Plan for the next {sum(plan.values()):,} samples:")
