@@ -56,12 +56,15 @@ def near_enough(k: int, rng: np.random.Generator) -> Row:
         explorer.tell(arm, (rng.random(100) < means[arm]).astype(float))
     for _ in range(2):
         explorer.tell(explorer.ask()[0], 1.0)
-    start, pairs = time.perf_counter(), 0
-    while pairs < FEW and (arms := explorer.ask()):
-        explorer.tell(arms[0], float(rng.random() < means[arms[0]]))
-        pairs += 1
-    pair = (time.perf_counter() - start) / pairs
-    policy = explorer.policy.name
+    took: list[float] = []
+    while len(took) < FEW and not explorer.done:
+        start = time.perf_counter()
+        arm = explorer.ask()[0]
+        explorer.tell(arm, float(rng.random() < means[arm]))
+        took.append(time.perf_counter() - start)
+    last = took.pop() if explorer.certified else None  # with all that a certificate says
+    pair, policy = sum(took) / len(took), explorer.policy.name
+    end = "" if last is None else f"; the last, with the certificate, {last:.1f} s"
     return Row(
-        f"`Explorer` ask + tell, top-{k}, ε > 0, m = {MANY:,} (`{policy}`)", f"{1e3 * pair:.1f} ms", "< 38 ms", pair < 38e-3
+        f"`Explorer` ask + tell, top-{k}, ε > 0, m = {MANY:,} (`{policy}`)", f"{1e3 * pair:.1f} ms{end}", "< 38 ms", pair < 38e-3
     )

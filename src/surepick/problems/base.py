@@ -346,4 +346,6 @@ class LinearProblem(Problem):
         held = decision > 0
         corner = np.where(held, lower, upper) if self.sign > 0 else np.where(held, upper, lower)
         rival = self._solve(corner)
-        return rival, self.sign * math.fsum((corner * (rival - decision)).tolist())  # far from 0 a plain sum loses digits
+        steps = rival - decision
+        at = steps.nonzero()[0]
+        return rival, self.sign * math.fsum((corner[at] * steps[at]).tolist())  # far from 0 a plain sum loses digits
