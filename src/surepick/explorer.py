@@ -37,7 +37,7 @@ def alone(method: Callable[Concatenate[Explorer, P], T]) -> Callable[Concatenate
 
     @functools.wraps(method)
     def call(self: Explorer, /, *given: P.args, **named: P.kwargs) -> T:
-        with self._lock:
+        with self.lock:
             return method(self, *given, **named)
 
     return call
@@ -143,7 +143,7 @@ class Explorer:
             raise SettingError("spend=True needs a budget: say how many observations to spend.")
         self.dependent = flag(dependent, "dependent")
         self._asked = policy, confidence
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()  # held by every method; who changes the record holds it too
         self._use(policy)
         self.record = problem.record()
         self._paused: Bools = np.zeros(problem.m, dtype=np.bool_)
@@ -155,15 +155,10 @@ class Explorer:
         self._driven = False  # by explore, one at a time
         self.failures = 0  # samplers of explore that raised: who tries again gets other random numbers
 
-    @property
-    def lock(self) -> threading.RLock:
-        """Held by every method; who changes the record holds it too."""
-        return self._lock
-
     @contextmanager
     def driven(self) -> Iterator[None]:
         """A sampler gives the values for a while, and nobody else: :func:`surepick.explore` is under way."""
-        with self._lock:
+        with self.lock:
             if self._driven:
                 raise SettingError(
                     "explore is under way with this explorer already. Call it once; several workers share an explorer by ask and "
@@ -184,10 +179,10 @@ class Explorer:
             raise SettingError(f"policy={self.policy.name!r} needs {need}; leave out confidence={confidence!r}.")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock(), _driven=False)
+        self.__dict__.update(state, lock=threading.RLock(), _driven=False)
 
     # -- tell -----------------------------------------------------------------------------------------------------
 
@@ -232,21 +227,14 @@ class Explorer:
             )
         listed = None if hasattr(rows, "to_dict") or isinstance(rows, Mapping) else entries(rows)
         if listed is None:
-            hint = ": of a table with a column an arm, [row.dropna().to_dict() for _, row in table.iterrows()]"
-            hint = hint if hasattr(rows, "iterrows") else ""
+            way = ": of a table with a column an arm, [row.dropna().to_dict() for _, row in table.iterrows()]"
+            hint = way if hasattr(rows, "iterrows") else ""
             raise ObservationError(
                 f"tell_rows takes a list of rows, each a dict of arms and their values, not {short(rows)}{hint}. "
                 "Nothing was recorded."
             )
         checked = [self._row(row) for row in listed]
-        before = self.policy, self.confidence
-        if checked and self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
-            self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
-        try:
-            self._take([pair for row in checked for pair in row.items()], checked)
-        except BaseException:
-            self.policy, self.confidence = before
-            raise
+        self._take([pair for row in checked for pair in row.items()], checked)
 
     def _take(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]] = ()) -> None:
         """Record values, and judge the moment; if a function of the user's fails at that, as if nothing had been told."""
@@ -256,8 +244,10 @@ class Explorer:
                 "Nothing was recorded."
             )
         self._refuse_second_halves(checked)
-        record, before = self.record, self._before(checked, rows)
+        record, undo = self.record, self._undo(checked, rows)
         try:
+            if rows and self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
+                self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
             if isinstance(self.policy, Paired) and isinstance(record, Moments):
                 for row in rows:
                     self.policy.rows(record).add(np.array(list(row)), np.concatenate(list(row.values())))
@@ -267,12 +257,17 @@ class Explorer:
             if self._stopped is None:
                 _ = self.certified
         except BaseException:
-            before()
+            undo()
             raise
 
-    def _before(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]]) -> Callable[[], None]:
+    def _undo(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]]) -> Callable[[], None]:
         """What makes all as it is now."""
-        record, memory, stopped = self.record, copy.copy(self.policy.memory()), self._stopped
+        record, stopped, used, memory = (
+            self.record,
+            self._stopped,
+            (self.policy, self.confidence),
+            copy.copy(self.policy.memory()),
+        )
         arms = sorted({i for i, _ in checked})
         if isinstance(record, Moments):
             counts, table, paired = record.counts[arms], record.table[arms], copy.deepcopy(record.rows) if rows else record.rows
@@ -285,6 +280,7 @@ class Explorer:
             else:
                 self.record = whole_record
             self._stopped, self._view, self._current, self._started = stopped, None, None, False
+            self.policy, self.confidence = used
             self.policy.undo(memory)
 
         return undo
@@ -455,7 +451,7 @@ class Explorer:
     @property
     def undecided(self) -> Bools:
         """C_t: the arms whose entry of the optimal decision varies over the box; all, until every arm has an estimate."""
-        with self._lock:
+        with self.lock:
             if self._stopped is not None:
                 return self._stopped.undecided
             return self.policy.undecided(self.view) if self.started else np.ones(self.problem.m, dtype=np.bool_)
@@ -463,7 +459,7 @@ class Explorer:
     @property
     def certified(self) -> bool:
         """The guarantee that was asked for holds."""
-        with self._lock:
+        with self.lock:
             if self._stopped is not None:
                 return True
             if not self.started or (self.spend and not self._spent):
@@ -479,7 +475,7 @@ class Explorer:
     @property
     def done(self) -> bool:
         """Certified, out of budget, or every arm that could still tell something has ended."""
-        with self._lock:
+        with self.lock:
             return self._spent or self.certified or self._stuck
 
     @property

@@ -110,7 +110,6 @@ def _judged(told: Replayed) -> str:
     judged = f"Judged at {each} of column {told.column!r}"
     if told.certified_at is None:
         return f"{judged}."
-    if told.last:
+    if told.later == 0:
         return f"{judged}; certified at {told.certified_at}, the last one: that stays if no more is added to it."
-    later = f" {told.later:,} later observations do not change that." if told.later else ""
-    return f"{judged}; certified at {told.certified_at}.{later}"
+    return f"{judged}; certified at {told.certified_at}. {told.later:,} later observations do not change that."

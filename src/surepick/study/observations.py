@@ -66,8 +66,6 @@ class Replayed:
     moments : int
     certified_at : text or None
         The order of the moment at which the decision was certified.
-    last : bool
-        That moment is the last one of the table, so that more observations may still be added to it.
     later : int
         Observations after that moment.
     unused : list of str
@@ -77,7 +75,6 @@ class Replayed:
     column: str | None
     moments: int
     certified_at: str | None
-    last: bool
     later: int
     unused: list[str]
 
@@ -102,7 +99,7 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
         moments.setdefault(times[entry[0]], []).append(entry)
     if together is not None:
         _refuse_split_rows(table, together, times)
-    certified_at, last, later = None, False, 0
+    certified_at, later = None, 0
     for time in sorted(moments):
         entries = moments[time]
         if explorer.certified:
@@ -117,12 +114,12 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
                 rows[together[row]][i] = value
             explorer.tell_rows(list(rows.values()))
         if certified_at is None and explorer.certified:
-            certified_at, last = marks[entries[0][0]], time == max(moments)
+            certified_at = marks[entries[0][0]]
     at = table.find("order")
     column = None if at is None else table.header[at]
     used = {table.find(name) for name in ("arm", "value", "order", "row")}
     unused = [title for j, title in enumerate(table.header) if j not in used]
-    return Replayed(column, len(moments), certified_at if column else None, last, later, unused)
+    return Replayed(column, len(moments), certified_at if column else None, later, unused)
 
 
 def _times(table: Table, marks: list[str]) -> list[Any]:
