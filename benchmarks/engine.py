@@ -13,7 +13,7 @@ from undecided import graph
 
 import surepick as sp
 from surepick.lab import save
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 ARMS = (100, 300, 1_000, 3_000, 10_000)
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "cost.png"

@@ -8,7 +8,7 @@ import numpy as np
 from clock import Row, best
 
 import surepick as sp
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 PUBLIC = 266  # samples a second of the one public Python CLUCB, on a matching of this size
 

@@ -22,8 +22,9 @@ import surepick as sp
 from surepick.confidence import CONFIDENCES
 from surepick.errors import SettingError
 from surepick.lab.trials import Trial, World
-from surepick.loop import compiled_loop, drive
 from surepick.policies import POLICIES
+from surepick.run.compiled import compiled_loop
+from surepick.run.drive import drive
 
 DELTAS = (0.3, 0.05)
 LOOKS = 5  # at the data in one run, between which samples grow by a factor that is the run's own

@@ -12,7 +12,7 @@ from clock import Row, best
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import surepick as sp
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 ASKED = 20  # objectives a measurement
 

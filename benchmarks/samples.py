@@ -19,8 +19,8 @@ from marks import write
 from rich.progress import Progress
 
 import surepick as sp
-from surepick.loop import drive
 from surepick.policies import PAC, View
+from surepick.run.drive import drive
 
 TOP3 = [0.75, 0.70, 0.65, 0.55, 0.50, 0.45, 0.40, 0.35, 0.30, 0.25]
 FIVE, SIZES = [0.5, 0.3, 0.15, 0.05, 0.02], [100, 200, 300, 150, 250]

@@ -6,7 +6,7 @@ import numpy as np
 from clock import Row
 
 import surepick as sp
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 TOP3 = [0.75, 0.70, 0.65, 0.55, 0.50, 0.45, 0.40, 0.35, 0.30, 0.25]
 

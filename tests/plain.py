@@ -16,8 +16,10 @@ import surepick as sp
 from surepick.engine import kernels
 from surepick.engine.kinds import FILLED, USED
 from surepick.engine.record import ESTIMATE, ORIGIN
-from surepick.loop import Source, arrays_of, drive
 from surepick.policies import CLUCB, Joint, Unified
+from surepick.run.compiled import arrays_of
+from surepick.run.drive import drive
+from surepick.run.source import Source
 
 _undecided, _observe, _offset_of = kernels("loop").undecided, kernels("record").observe, kernels("record").offset_of
 _ends, _log_term, _unit_of = kernels("sequences").ends, kernels("sequences").log_term, kernels("sequences").unit_of
@@ -152,7 +154,7 @@ def same(problem: sp.Problem, world: sp.Environment, budget: int, run: int, **se
 
 
 def drive_plainly(explorer: sp.Explorer, world: sp.Environment, *, seed: int = 0, run: int = 0) -> None:
-    """As :func:`surepick.loop.drive` does it; where rounding cannot tell, with rounds in Python."""
+    """As :func:`surepick.run.drive.drive` does it; where rounding cannot tell, with rounds in Python."""
     source = Source(explorer, world, seed, run)
     problem, policy, record = explorer.problem, explorer.policy, explorer.record
     kernel: Any = problem.kernel()

@@ -7,7 +7,7 @@ import pytest
 
 import surepick as sp
 from surepick.engine import kernels
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 from .plain import same
 from .test_engine import K5, Fixed, grid, sequences

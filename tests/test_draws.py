@@ -11,7 +11,8 @@ from surepick.engine.kinds import FILLED, FOREIGN, LAW, USED
 from surepick.environments import ENVIRONMENTS, Environment, stream
 from surepick.environments.base import law_of
 from surepick.errors import ObservationError
-from surepick.loop import Source, drive
+from surepick.run.drive import drive
+from surepick.run.source import Source
 
 from .test_environments import WORLDS
 

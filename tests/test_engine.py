@@ -18,10 +18,11 @@ from surepick.confidence.base import Sequence, sequence
 from surepick.engine import kernels
 from surepick.engine.kinds import RADIUS
 from surepick.errors import SettingError
-from surepick.loop import compiled_loop, drive
 from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS
 from surepick.problems.base import Kernel
+from surepick.run.compiled import compiled_loop
+from surepick.run.drive import drive
 
 from .plain import drive_plainly
 
@@ -508,7 +509,7 @@ def test_what_an_interrupt_leaves_is_what_was_recorded(policy: str, monkeypatch:
     """Ctrl-C in the middle of a stretch: the explorer answers for the samples it has, not for those before the stretch."""
     problem = sp.TopK(4, k=2)
     explorer = sp.Explorer(problem, 0.1, policy=policy)
-    monkeypatch.setattr("surepick.loop.REPORT", 0.0)  # progress looks at the explorer before every stretch
+    monkeypatch.setattr("surepick.run.drive.REPORT", 0.0)  # progress looks at the explorer before every stretch
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

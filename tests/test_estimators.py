@@ -14,7 +14,7 @@ import surepick as sp
 from surepick.confidence import Paper, make_confidence
 from surepick.engine.record import observe
 from surepick.estimators import Estimator, Mean, Variance
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 CLOCK = 1.7e15  # microseconds
 values_in_parts = st.lists(st.lists(st.floats(0, 1), max_size=20), min_size=1, max_size=8)

@@ -13,7 +13,7 @@ import surepick as sp
 from surepick.engine import kernels
 from surepick.engine.evidence import NORMAL, SPREAD, UNIT
 from surepick.engine.minima import LOOSE, ORDER, SCORE, SECOND
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 from .plain import same
 from .test_engine import LONG, WORLDS

@@ -10,7 +10,7 @@ import pytest
 
 import surepick as sp
 from surepick.errors import ObservationError, SettingError
-from surepick.loop import Progress
+from surepick.run.drive import Progress
 
 
 def test_first_every_arm_then_the_undecided() -> None:
@@ -205,8 +205,8 @@ def test_a_broken_sampler_is_named() -> None:
 @pytest.mark.parametrize("batch", [1, 100])
 def test_progress_is_called(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Progress] = []
-    monkeypatch.setattr("surepick.loop.REPORT", 0.0)
-    monkeypatch.setattr("surepick.loop.ROUNDS", 100)
+    monkeypatch.setattr("surepick.run.drive.REPORT", 0.0)
+    monkeypatch.setattr("surepick.run.drive.ROUNDS", 100)
     sp.explore(sp.TopK(4, 2), sp.Bernoulli([0.6, 0.5, 0.5, 0.4]), budget=4000, batch=batch, progress=seen.append)
     samples = [p.samples for p in seen]
     assert samples == sorted(samples)

@@ -20,7 +20,7 @@ from scipy.stats import binom
 
 import surepick as sp
 from surepick.estimators import Moments, Variance
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 DELTA, RUNS = 0.05, 2000
 THRESHOLD = int(binom.isf(1e-6, RUNS, DELTA))

@@ -12,7 +12,7 @@ from surepick.lab import History, Trace, allocation, animate, closing, gap, save
 from surepick.lab.plots.allocation import FAINT, LINES
 from surepick.lab.plots.house import apart
 from surepick.lab.plots.rows import IN, NEAR, OPEN, OUT
-from surepick.loop import drive
+from surepick.run.drive import drive
 from tests.test_plots import png
 
 P = [0.9, 0.8, 0.6, 0.3, 0.2]

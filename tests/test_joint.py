@@ -15,8 +15,8 @@ import surepick as sp
 from surepick.confidence import make_confidence
 from surepick.engine import kernels
 from surepick.errors import SettingError
-from surepick.loop import drive
 from surepick.policies import Joint, JointLinear, View, joint_linear, make_policy
+from surepick.run.drive import drive
 
 from .cases import CASES
 from .reference import brute_solve, decisions_of

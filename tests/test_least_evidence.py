@@ -19,7 +19,7 @@ from scipy.stats import binom
 import surepick as sp
 from surepick.engine import evidence
 from surepick.engine.evidence import ABOVE, BELOW, BOTH, NORMAL, SPREAD
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 weigh = evidence.evidence
 

@@ -10,8 +10,8 @@ from scipy.stats import binom
 
 import surepick as sp
 from surepick.engine import kernels
-from surepick.loop import drive
 from surepick.policies import PAC, View
+from surepick.run.drive import drive
 
 from .cases import CASES, boxes
 from .reference import corners, decisions_of

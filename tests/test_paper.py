@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 from .reference import brute_solve
 

@@ -12,8 +12,8 @@ import surepick as sp
 from surepick.engine import kernels
 from surepick.errors import ProblemError, SettingError
 from surepick.lab.trials import Trial, World
-from surepick.loop import drive
 from surepick.policies import POLICIES, Joint
+from surepick.run.drive import drive
 from surepick.study import StudySpec
 
 from .cases import CASES, boxes

@@ -15,10 +15,10 @@ from surepick.confidence import make_confidence
 from surepick.confidence.kl_lucb import KLLUCBInterval
 from surepick.errors import SettingError
 from surepick.estimators import Mean
-from surepick.loop import drive
 from surepick.policies import POLICIES, View, make_policy
 from surepick.problems.base import Constraints
 from surepick.problems.oracle import OracleProblem
+from surepick.run.drive import drive
 
 from .cases import CASES, boxes
 from .reference import brute_solve, corners, points_of, varies

@@ -378,7 +378,7 @@ def test_one_explore_at_a_time() -> None:
     ex = sp.Explorer(sp.BestArm(2))
     refused: list[str] = []
 
-    def meddle(_: sp.loop.Progress) -> None:
+    def meddle(_: object) -> None:
         for other in (lambda: sp.explore(ex, sp.Bernoulli([0.5, 0.5])), lambda: ex.tell(0, 1.0)):
             with pytest.raises((SettingError, ObservationError)) as error:
                 other()

@@ -9,8 +9,9 @@ import pytest
 
 import surepick as sp
 from surepick.errors import ProblemError
-from surepick.loop import LOOPS, PARTITIONS, compiled_loop, drive
 from surepick.policies import POLICIES
+from surepick.run.compiled import LOOPS, PARTITIONS, compiled_loop
+from surepick.run.drive import drive
 
 from .test_engine import sequences
 

@@ -18,7 +18,7 @@ from numba import njit
 import surepick as sp
 from surepick.engine import compile as room
 from surepick.engine import kernels, start
-from surepick.loop import drive, run_compiled
+from surepick.run.drive import drive, run_compiled
 
 PACKAGE = Path(sp.__file__).parent
 TINY = "from surepick.engine.evidence import log_beta; print(log_beta(2.0, 3.0))"  # compiles one tiny kernel
@@ -242,7 +242,7 @@ def test_commands_speak_unless_their_answer_is_json(cli, study, monkeypatch: pyt
 
 RUNS = """
 import json, surepick as sp
-from surepick.loop import drive, run_compiled
+from surepick.run.drive import drive, run_compiled
 
 def certificates():
     coins, five = [0.9, 0.8, 0.5, 0.4, 0.2, 0.1], [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]
@@ -307,7 +307,7 @@ def test_what_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_loop_is_compiled_when_a_run_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """And takes the same samples, whenever that is."""
     loop, used = kernels("joint").run, []
-    monkeypatch.setattr("surepick.loop.run_compiled", lambda *args: used.append(args[1].samples) or run_compiled(*args))
+    monkeypatch.setattr("surepick.run.drive.run_compiled", lambda *args: used.append(args[1].samples) or run_compiled(*args))
     monkeypatch.setattr(room.Kernel, "ready", lambda self, *args: False)
     found = []
     for patience in (0.0, 0.02, math.inf):

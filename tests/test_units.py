@@ -8,7 +8,8 @@ import pytest
 import surepick as sp
 from surepick.engine import kernels
 from surepick.engine.kinds import SPENT
-from surepick.loop import Source, _by_unit
+from surepick.run.compiled import _by_unit
+from surepick.run.source import Source
 
 from .plain import drive_plainly, same
 
@@ -84,7 +85,7 @@ def test_how_far_horizons_are_does_not_matter(name: str, policy: str, monkeypatc
     monkeypatch.setattr(room, "kept", lambda *given: found.append(begun(*given)) or found[-1])
     stretch = _by_unit(explorer, source)
     for _ in range(10_000):
-        what, _ = stretch(int(chance.integers(1, 40)))
+        what, _ = stretch(explorer.budget, int(chance.integers(1, 40)))
         explorer.forget()
         if what <= SPENT:
             break
@@ -108,6 +109,6 @@ def test_the_units_are_those_of_the_problem() -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(room, "kept", lambda *given, begun=begun, found=found: found.append(begun(*given)) or found[-1])
             stretch = _by_unit(explorer, source)
-        assert stretch(1000)[0] > SPENT
+        assert stretch(explorer.budget, 1000)[0] > SPENT
         for theta, units in zip(found[-1].theta, found[-1].units, strict=True):
             assert problem._solve(theta).tolist() == units.tolist(), name

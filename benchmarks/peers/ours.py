@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import surepick as sp
 from surepick.engine import start
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 start.patience = 0.0  # compile before the clock starts, however short a run is
 
@@ -36,7 +36,7 @@ def chosen(explorer: sp.Explorer) -> tuple[int, ...]:
     return tuple(int(i) for i in np.flatnonzero(explorer.decision))
 
 
-US = ("surepick", "surepick.loop")
+US = ("surepick", "surepick.run.drive")
 EVERYWHERE = {"top-3 of 10": 200, "best of 10": 200, "best of 50": 200}
 RULES = [
     Rule("surepick", *US, "the best, δ", EVERYWHERE, compiled, reference=True),

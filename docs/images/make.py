@@ -18,7 +18,7 @@ from PIL import Image
 
 import surepick as sp
 from surepick.cli import main
-from surepick.loop import drive
+from surepick.run.drive import drive
 
 HERE = Path(__file__).parent
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#555555"  # Okabe and Ito's, as in surepick.lab.plots

@@ -44,7 +44,7 @@ _HOME = {
     "TopK": "problems",
     "VoterModel": "environments",
     "allocate": "problems",
-    "explore": "loop",
+    "explore": "run.explore",
     "hardness": "difficulty",
     "load": "study",
     "simulate": "lab",

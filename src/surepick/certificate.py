@@ -191,6 +191,10 @@ class Outcome:
     counts: Ints
     certificate: Certificate
 
+    @classmethod
+    def of(cls, certificate: Certificate) -> Outcome:
+        return cls(certificate.decision, certificate.certified, certificate.samples, certificate.counts, certificate)
+
     def __str__(self) -> str:
         return str(self.certificate)
 

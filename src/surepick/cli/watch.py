@@ -15,7 +15,7 @@ from ..environments import Environment
 from ..errors import SurepickError
 from ..explorer import Explorer
 from ..lab import Trace
-from ..loop import drive
+from ..run.drive import drive
 from .talk import about, console, gap_text, say
 
 if TYPE_CHECKING:

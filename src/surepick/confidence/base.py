@@ -76,6 +76,6 @@ class Confidence(ABC):
         """The sequence for compiled loops, or None if only the Python loop can run it.
 
         A subclass that changes anything about the intervals must say so here, too, so those outside of this package are not taken
-        at the word of the class that they derive from (see ``surepick.loop``).
+        at the word of the class that they derive from (see ``surepick.run.drive``).
         """
         return None

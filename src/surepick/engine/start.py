@@ -1,7 +1,7 @@
 """What happens until compiled code is there: when it is worth waiting for, and what a person who waits is told. Without numba.
 
 Python can do what short runs need in less time than compiling takes. So what may run in Python (see ``compile.patient`` and
-``surepick.loop``) does so at first, and is compiled once that has taken ``patience`` seconds. The results are the same.
+``surepick.run.drive``) does so at first, and is compiled once that has taken ``patience`` seconds. The results are the same.
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ import numpy as np
 
 from ..certificate import Certificate
 from ..explorer import Explorer
-from ..loop import Patience, Progress, Report, Sampler, Source, compiled_loop, drive, run_compiled
+from ..run.compiled import compiled_loop
+from ..run.drive import Patience, Progress, Report, drive, run_compiled
+from ..run.source import Sampler, Source
 
 
 class Trace:

@@ -18,9 +18,9 @@ from ..environments.base import Environment
 from ..errors import SettingError
 from ..estimators import ULP
 from ..explorer import Explorer
-from ..loop import drive
 from ..policies import POLICIES, Policy
 from ..problems.base import LinearProblem, Problem
+from ..run.drive import drive
 
 ROUNDING = 1e-12  # rewards that are this close, as a share of their terms, are equally good
 

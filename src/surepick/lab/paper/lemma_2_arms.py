@@ -9,7 +9,7 @@ import numpy as np
 
 from ...difficulty import hardness
 from ...explorer import Explorer
-from ...loop import drive
+from ...run.drive import drive
 from ..plots.house import COLOURS, MARKERS, VERMILION, count, grid, legend, log_scale, open_sides, paper
 from .base import HOLDS, OPEN, Claim, Lab, Result, Table, Verdict
 from .theorem_1_worlds import classes

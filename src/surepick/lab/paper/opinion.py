@@ -12,8 +12,8 @@ from ...arms import Ints
 from ...certificate import Certificate
 from ...difficulty import hardness
 from ...environments import VoterModel
-from ...loop import explore
 from ...problems import SampleAllocation
+from ...run.explore import explore
 from ..plots import intervals
 from .base import HOLDS, OPEN, Claim, Lab, Result, Table, Verdict
 from .statistics import Rate, rates

@@ -1,0 +1,111 @@
+"""The values of every arm in their order: streams of random numbers, the stock drawn ahead, laws for compiled code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from collections.abc import Sequence as Several
+from itertools import islice
+from typing import TypeAlias
+
+import numpy as np
+
+from ..arms import Floats
+from ..certificate import Outcome
+from ..engine.kinds import BITS, FEWEST, FILLED, FIRST, FOREIGN, LAST, LAW, USED
+from ..environments.base import Environment, Law, law_of, stream
+from ..errors import ObservationError, SamplerError
+from ..explorer import Explorer
+
+Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
+
+MOST = 512  # values that NumPy draws ahead for one arm at most, about twice as many as it has had; the same however many
+
+# Where a generator of NumPy keeps its functions for compiled code (bitgen_t), from the capsule that NumPy hands out.
+_address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+class Source:
+    """Hands over every arm's values in their order. Environments are drawn from ahead; a user's function, which may be
+    a real experiment, is asked for what is needed and no more."""
+
+    def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int) -> None:
+        m = explorer.problem.m
+        self.explorer = explorer
+        if explorer.samples == 0:  # else its numbers were drawn before, and a moment is judged once
+            explorer.policy.seed(seed, run)
+        self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
+        self.chunk = MOST if isinstance(sampler, Environment) else 1
+        self.rngs = [stream(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)]
+        self.stock = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/kinds.py
+        self.laws = np.zeros(0)
+        law = law_of(sampler) if isinstance(sampler, Environment) else None
+        if law is not None and self._fits(law):
+            self.laws = np.ascontiguousarray(law.numbers)
+            self.stock[:, LAW], self.stock[:, FIRST], self.stock[:, LAST] = law.kinds, law.starts[:-1], law.starts[1:]
+            self.stock[:, BITS] = [_address(rng.bit_generator.capsule, b"BitGenerator") for rng in self.rngs]
+            if (self.stock[:, LAW] != FOREIGN).all():  # compiled code draws few at a time as quickly, and they stay in the cache
+                self.chunk = FEWEST
+        self.buffer = np.empty((m, self.chunk))
+
+    def _fits(self, law: Law) -> bool:
+        """Every value that the law can give is one that its arm takes, so that none need be checked."""
+        arms = self.explorer.problem.arms
+        low, high = np.array([arm.low for arm in arms]), np.array([arm.high for arm in arms])
+        far = np.array([arm.farthest for arm in arms])
+        within = (law.least >= np.maximum(low, -far)).all() and (law.most <= np.minimum(high, far)).all()
+        return bool(within) and (law.binary or all(arm.kind != "bernoulli" for arm in arms))
+
+    def drawn(self, arm: int, n: int) -> Floats:
+        """The arm's next n values, checked; fewer if it has no more."""
+        try:
+            given = self.draw(arm, n, self.rngs[arm])
+            if isinstance(given, Iterator):  # which may raise as well
+                given = list(islice(given, n + 1))
+        except StopIteration:
+            if n == 1:
+                self.explorer.end(arm)
+                return np.empty(0)
+            parts: list[Floats] = []
+            while not parts or len(parts[-1]):
+                parts.append(self.drawn(arm, 1))
+            return np.concatenate(parts)
+        except Exception as error:
+            name, outcome = self.explorer.problem.names[arm], Outcome.of(self.explorer.certificate())
+            self.explorer.failures += 1
+            raise SamplerError(
+                f"The sampler raised {type(error).__name__} for arm {name!r} after {self.explorer.samples:,} samples ({error}). "
+                "Nothing is lost: error.outcome is what they say, and surepick.explore(error.explorer, sampler) goes on.",
+                self.explorer,
+                outcome,
+                name,
+            ) from error
+        try:
+            values = self.explorer.problem.arms[arm].check(given)
+            if len(values) != n:
+                name = self.explorer.problem.arms[arm].name
+                raise ObservationError(f"The sampler gave {len(values)} values of arm {name!r} when asked for {n}.")
+        except ObservationError as error:
+            error.explorer, error.outcome = self.explorer, Outcome.of(self.explorer.certificate())
+            raise
+        return values
+
+    def refill(self, arm: int) -> None:
+        n = min(self.chunk, max(FEWEST, 2 * int(self.explorer.record.counts[arm])))
+        values = self.drawn(arm, n)
+        self.buffer[arm, : len(values)] = values
+        self.stock[arm, USED], self.stock[arm, FILLED] = 0, len(values)
+
+    def take(self, arm: int, n: int) -> None:
+        """Tell the explorer the next n values of an arm."""
+        used, filled = int(self.stock[arm, USED]), int(self.stock[arm, FILLED])
+        if n == 1 and used >= filled:
+            self.refill(arm)
+            used, filled = 0, int(self.stock[arm, FILLED])
+        ready = self.buffer[arm, used : min(used + n, filled)]
+        self.stock[arm, USED] += len(ready)
+        if len(ready) < n and self.explorer.able[arm]:
+            ready = np.concatenate((ready, self.drawn(arm, n - len(ready))))
+        with self.explorer.lock:  # others may look meanwhile
+            self.explorer.record.update(arm, ready)
+            self.explorer.forget()
