@@ -23,7 +23,7 @@ from surepick.confidence import CONFIDENCES
 from surepick.errors import SettingError
 from surepick.lab.trials import Trial, World
 from surepick.policies import POLICIES
-from surepick.run.compiled import compiled_loop
+from surepick.engine.loops import find
 from surepick.run.drive import drive
 
 DELTAS = (0.3, 0.05)
@@ -293,7 +293,7 @@ def count(row: Row, first: int, runs: int) -> Count:
         for arm, n in enumerate(instance.pilot):
             take(explorer, world, arm, n, rng)
         every, samples = JOINT if explorer.policy.name == "joint" and explorer.problem.linear else COMPILED
-        if number % every == 1 and compiled_loop(explorer) is not None:
+        if number % every == 1 and find(explorer) is not None:
             looks = every_sample(explorer, world, seed, number, samples)
         else:
             looks = look_by_look(explorer, world, rng, row.looks, asks=number % 4 > 1)

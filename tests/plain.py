@@ -13,80 +13,123 @@ import numpy as np
 from numba import njit
 
 import surepick as sp
-from surepick.engine import kernels
-from surepick.engine.kinds import FILLED, USED
-from surepick.engine.record import ESTIMATE, ORIGIN
+from surepick.engine import compiled
+from surepick.engine.data import Allocation, Exchanges, Partition, Plan, Tree
+from surepick.engine.enums import Column, Shelf, Span
+from surepick.engine.loops import lowered
 from surepick.policies import CLUCB, Joint, Unified
-from surepick.run.compiled import arrays_of
 from surepick.run.drive import drive
 from surepick.run.source import Source
 
-_undecided, _observe, _offset_of = kernels("loop").undecided, kernels("record").observe, kernels("record").offset_of
-_ends, _log_term, _unit_of = kernels("sequences").ends, kernels("sequences").log_term, kernels("sequences").unit_of
-_improve = kernels("allocation").improve
-_exchanges, _look, _halved = kernels("exchanges").exchanges, kernels("exchanges").look, kernels("exchanges").halved
-_behind, _richer = kernels("exchanges").behind, kernels("exchanges").richer
+_observe, _offset_of = compiled("record").observe, compiled("record").offset_of
+_ends, _log_term, _unit_of = compiled("sequences").ends, compiled("sequences").log_term, compiled("sequences").unit_of
+_of_groups, _of_trees = compiled("partitions").undecided, compiled("trees").undecided
+_of_plans, _of_allocations = compiled("plans").undecided, compiled("allocation").undecided
+_improve = compiled("allocation").improve
+_group_exchanges, _tree_exchanges = compiled("partitions").exchanges, compiled("trees").exchanges
+_unit_exchanges, _look, _halved = compiled("allocation").exchanges, compiled("exchanges").look, compiled("exchanges").halved
+_behind, _richer = compiled("exchanges").behind, compiled("exchanges").richer
 
 
 @njit
-def _run(problem, ints, floats, everywhere, warm, kind, numbers, units, span, counts, table, variance, buffer, stock, budget):
-    m = len(counts)
+def _groups_undecided(data, lower, upper, warm, out):
+    _of_groups(data, lower if data.sign > 0 else -upper, upper if data.sign > 0 else -lower, out)
+    return True
+
+
+@njit
+def _trees_undecided(data, lower, upper, warm, out):
+    low, high = (lower, upper) if data.sign > 0 else (-upper, -lower)
+    _of_trees(data, low, high, np.argsort(-low, kind="mergesort"), np.argsort(-high, kind="mergesort"), out)
+    return True
+
+
+@njit
+def _plans_undecided(data, lower, upper, warm, out):
+    _of_plans(data, lower, upper, out)
+    return True
+
+
+@njit
+def _allocations_undecided(data, lower, upper, warm, out):
+    return _of_allocations(data, lower, upper, warm[0], warm[1], out)
+
+
+UNDECIDED = {Partition: _groups_undecided, Tree: _trees_undecided, Plan: _plans_undecided, Allocation: _allocations_undecided}
+
+
+@njit
+def _take(arm, record, stock):
+    _observe(arm, stock.values[arm, stock.state[arm, Shelf.USED]], record)
+    stock.state[arm, Shelf.USED] += 1
+
+
+@njit
+def _run(undecided, data, everywhere, warm, sequence, record, stock, budget):
+    m = len(record.counts)
     lower, upper, out = np.empty(m), np.empty(m), np.empty(m, np.bool_)
-    t = counts.sum()
+    t = record.counts.sum()
     while True:
-        c = _log_term(numbers, t)
+        c = _log_term(t, sequence)
         for i in range(m):
-            lower[i], upper[i] = _ends(i, c, kind, numbers, units, span, counts, table)
-        if not _undecided(problem, ints, floats, lower, upper, warm, out):
+            lower[i], upper[i] = _ends(i, c, sequence, record)
+        if not undecided(data, lower, upper, warm, out):
             return -2
         if t >= budget or not out.any():
             return -1
         arm, heaviest = -1, -1.0
         for i in range(m):
-            weight = span[2, i] * span[2, i] / counts[i]
+            weight = sequence.span[Span.WIDE, i] * sequence.span[Span.WIDE, i] / record.counts[i]
             if (everywhere or out[i]) and weight > heaviest:
                 arm, heaviest = i, weight
-        if stock[arm, USED] >= stock[arm, FILLED]:
+        if stock.state[arm, Shelf.USED] >= stock.state[arm, Shelf.FILLED]:
             return arm
-        _observe(counts, table, variance, arm, buffer[arm, stock[arm, USED]])
-        stock[arm, USED] += 1
+        _take(arm, record, stock)
         t += 1
 
 
 @njit
-def _best(problem, ints, weights):
-    """The best few of every group (0), or the best spanning tree (1): arms are taken in their order unless they do not fit."""
+def _best_of_groups(data, weights):
+    """The best few of every group: arms are taken in their order unless they do not fit."""
     m = len(weights)
-    taken, label, room = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
-    nodes = np.arange(ints[0])
-    if problem == 0:
-        starts, members = ints[2 : 2 + ints[1]], ints[2 + ints[1] :]
-        for g in range(ints[1] - 1):
-            room[g] = ints[0]
-            label[members[starts[g] : starts[g + 1]]] = g
+    taken, label, left = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
+    for g in range(len(data.starts) - 1):
+        left[g] = data.k
+        label[data.members[data.starts[g] : data.starts[g + 1]]] = g
     for i in np.argsort(-weights, kind="mergesort"):
-        if problem == 0 and room[label[i]] > 0:
+        if left[label[i]] > 0:
             taken[i] = 1
-            room[label[i]] -= 1
-        elif problem == 1 and nodes[ints[2 + i]] != nodes[ints[2 + m + i]]:
-            taken[i] = 1
-            u, v = nodes[ints[2 + i]], nodes[ints[2 + m + i]]
-            nodes[nodes == u] = v
+            left[label[i]] -= 1
     return taken
 
 
 @njit
-def _run_by_rival(problem, ints, sign, by_gap, kind, numbers, units, span, counts, table, variance, buffer, stock, budget):
-    m = len(counts)
+def _best_tree(data, weights):
+    """The best spanning tree: edges are taken in their order unless they close a cycle."""
+    taken, nodes = np.zeros(len(weights), np.int64), np.arange(data.nodes)
+    for i in np.argsort(-weights, kind="mergesort"):
+        u, v = nodes[data.u[i]], nodes[data.v[i]]
+        if u != v:
+            taken[i] = 1
+            nodes[nodes == u] = v
+    return taken
+
+
+BEST = {Partition: _best_of_groups, Tree: _best_tree}
+
+
+@njit
+def _run_by_rival(best, data, by_gap, sequence, record, stock, budget):
+    m, sign = len(record.counts), data.sign
     lower, upper = np.empty(m), np.empty(m)
-    t = counts.sum()
+    t = record.counts.sum()
     while True:
-        c = _log_term(numbers, t)
+        c = _log_term(t, sequence)
         for i in range(m):
-            lower[i], upper[i] = _ends(i, c, kind, numbers, units, span, counts, table)
-        decision = _best(problem, ints, sign * np.minimum(np.maximum(table[:, ESTIMATE], lower), upper))
+            lower[i], upper[i] = _ends(i, c, sequence, record)
+        decision = best(data, sign * np.minimum(np.maximum(record.table[:, Column.ESTIMATE], lower), upper))
         corner = np.where((decision > 0) == (sign > 0), lower, upper)
-        rival = _best(problem, ints, sign * corner)
+        rival = best(data, sign * corner)
         gap = sign * (corner * (rival - decision)).sum()
         if (rival == decision).all():
             return -1
@@ -96,50 +139,65 @@ def _run_by_rival(problem, ints, sign, by_gap, kind, numbers, units, span, count
             return -1
         arm, heaviest = -1, -1.0
         for i in range(m):
-            weight = span[2, i] * span[2, i] / counts[i]
+            weight = sequence.span[Span.WIDE, i] * sequence.span[Span.WIDE, i] / record.counts[i]
             if rival[i] != decision[i] and weight > heaviest:
                 arm, heaviest = i, weight
-        if stock[arm, USED] >= stock[arm, FILLED]:
+        if stock.state[arm, Shelf.USED] >= stock.state[arm, Shelf.FILLED]:
             return arm
-        _observe(counts, table, variance, arm, buffer[arm, stock[arm, USED]])
-        stock[arm, USED] += 1
+        _take(arm, record, stock)
         t += 1
 
 
 @njit
-def _run_joint(
-    kind, ints, floats, sign, reference, kinds, shift, scale, paired, units, rho, threshold, bottom, top, counts, table, variance,
-    buffer, stock, decision, pairs, budget,
-):  # fmt: skip
-    m = len(counts)
-    n, p, weights = np.empty(m), np.empty(m), np.empty(m)
-    high, low, slope_high, slope_low = np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs), np.empty(pairs)
-    scores, stale = np.empty((2, pairs)), np.ones(m, np.bool_)
-    t = counts.sum()
+def _decide_groups(data, weights, decision, swaps):
+    decision[:] = _best_of_groups(data, weights)
+    return _group_exchanges(data, decision, swaps.high, swaps.low)
+
+
+@njit
+def _decide_tree(data, weights, decision, swaps):
+    decision[:] = _best_tree(data, weights)
+    return _tree_exchanges(data, decision, swaps.high, swaps.low)
+
+
+@njit
+def _decide_units(data, weights, decision, swaps):
+    if not _improve(data, weights, decision):
+        return -1
+    return _unit_exchanges(data, decision, swaps.high, swaps.low, swaps.slope_high, swaps.slope_low)
+
+
+DECIDE = {Partition: _decide_groups, Tree: _decide_tree, Allocation: _decide_units}
+
+
+@njit
+def _run_joint(decide, data, reference, threshold, paired, arms, decision, swaps, sequence, record, stock, budget):
+    m, pairs = len(record.counts), len(swaps.high)
+    weights, scores, verdicts, stale = np.empty(m), np.empty(pairs), np.empty(pairs, np.int64), np.ones(m, np.bool_)
+    t = record.counts.sum()
     while True:
         for i in range(m):
-            n[i], p[i] = _unit_of(i, counts, table, units)
-            theta = table[i, ESTIMATE] if variance else (table[i, ORIGIN] - reference) + _offset_of(i, counts, table)
-            weights[i] = sign * min(max(theta, bottom[i] - reference), top[i] - reference)
-        if kind != 2:
-            decision[:] = _best(kind, ints, weights)
-        elif not _improve(floats, weights, ints[1 : 1 + m], ints[1 + m :], decision):
+            arms.n[i], arms.p[i] = _unit_of(i, sequence.units, record)
+            if record.variance:
+                theta = record.table[i, Column.ESTIMATE]
+            else:
+                theta = (record.table[i, Column.ORIGIN] - reference) + _offset_of(i, record)
+            weights[i] = sequence.span[Span.SIGN, i] * min(max(theta, arms.low[i] - reference), arms.high[i] - reference)
+        count = decide(data, weights, decision, swaps)
+        if count < 0:
             return -2
-        count = _exchanges(kind, ints, floats, decision, high, low, slope_high, slope_low)
-        e, certain = _look(
-            count, high, low, slope_high, slope_low, stale, scores, kinds, n, p, bottom, top, shift, scale, rho, threshold
-        )
-        arm = _halved(counts, paired)
+        listed = Exchanges(swaps.high[:count], swaps.low[:count], swaps.slope_high[:count], swaps.slope_low[:count])
+        e, certain = _look(listed, stale, scores, verdicts, arms, threshold)
+        arm = _halved(record.counts, paired)
         if t >= budget or (certain and arm < 0):
             return -1
         if arm < 0:
-            arm = _behind(counts)
+            arm = _behind(record.counts)
         if arm < 0:
-            arm = _richer(e, high, low, slope_high, slope_low, kinds, n, p, bottom, top, shift, scale, rho, counts)
-        if stock[arm, USED] >= stock[arm, FILLED]:
+            arm = _richer(e, listed, arms, record.counts)
+        if stock.state[arm, Shelf.USED] >= stock.state[arm, Shelf.FILLED]:
             return arm
-        _observe(counts, table, variance, arm, buffer[arm, stock[arm, USED]])
-        stock[arm, USED] += 1
+        _take(arm, record, stock)
         t += 1
 
 
@@ -156,26 +214,25 @@ def same(problem: sp.Problem, world: sp.Environment, budget: int, run: int, **se
 def drive_plainly(explorer: sp.Explorer, world: sp.Environment, *, seed: int = 0, run: int = 0) -> None:
     """As :func:`surepick.run.drive.drive` does it; where rounding cannot tell, with rounds in Python."""
     source = Source(explorer, world, seed, run)
-    problem, policy, record = explorer.problem, explorer.policy, explorer.record
-    kernel: Any = problem.kernel()
+    problem, policy = explorer.problem, explorer.policy
     while not explorer.started:
         source.take(explorer.ask(1)[0], 1)
-    common = *arrays_of(explorer, source)[:-1], explorer.budget
+    data, *common = lowered(explorer, source)
+    loop: Any
+    given: tuple[Any, ...]
     if isinstance(policy, Joint):
         confidence: Any = explorer.confidence
-        kinds, _, _, low, high, shift, scale, rho = policy.weigh(explorer.view)
-        loop, given = _run_joint, (
-            *kernel, policy.sign, policy.reference(explorer.view), kinds, shift, scale, confidence.paired,
-            confidence.table(record), rho, policy.threshold(explorer.delta), low, high,
-            record.counts, record.table, record.variance, source.buffer, source.stock,
-            policy.decision(explorer.view), policy.pairs, explorer.budget,
-        )  # fmt: skip
+        arms, pairs = policy.weigh(explorer.view), policy.pairs
+        swaps = Exchanges(np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.ones(pairs), np.ones(pairs))
+        rule = float(policy.reference(explorer.view)), float(policy.threshold(explorer.delta))
+        decision = policy.decision(explorer.view).astype(np.int64)
+        loop, given = _run_joint, (DECIDE[type(data)], data, *rule, confidence.paired, arms, decision, swaps, *common)
     elif isinstance(policy, (CLUCB, Unified)):
-        loop, given = _run_by_rival, (kernel.kind, kernel.ints, problem.sign, isinstance(policy, CLUCB), *common)
+        loop, given = _run_by_rival, (BEST[type(data)], data, isinstance(policy, CLUCB), *common)
     else:
         warm = np.array([problem._solve(problem.low), problem._solve(problem.high)], dtype=np.int64)
-        loop, given = _run, (*kernel, policy.name == "uniform", warm, *common)
-    while (arm := loop(*given)) != -1:
+        loop, given = _run, (UNDECIDED[type(data)], data, policy.name == "uniform", warm, *common)
+    while (arm := loop(*given, explorer.budget)) != -1:
         explorer.forget()
         if arm >= 0:
             source.refill(arm)

@@ -53,7 +53,7 @@ def decisions_of(problem: sp.Problem) -> list[tuple[float, ...]]:
         return _paths(problem)
     if isinstance(problem, sp.Program):
         whole = itertools.product(*[range(c + 1) for c in problem.levels.tolist()])
-        return [y for y in whole if (problem.lower <= problem.A @ y).all() and (problem.A @ y <= problem.upper).all()]
+        return [y for y in whole if (problem.least <= problem.A @ y).all() and (problem.A @ y <= problem.most).all()]
     if isinstance(problem, sp.BestOfEach):
         labels = set(problem.group.tolist())
         return [
@@ -64,7 +64,7 @@ def decisions_of(problem: sp.Problem) -> list[tuple[float, ...]]:
     if isinstance(problem, sp.Subsets):
         return [tuple(row) for row in problem.decisions.tolist()]
     if isinstance(problem, sp.SampleAllocation):
-        ranges = [range(lo, hi + 1) for lo, hi in zip(problem.lower.tolist(), problem.upper.tolist(), strict=True)]
+        ranges = [range(lo, hi + 1) for lo, hi in zip(problem.least.tolist(), problem.most.tolist(), strict=True)]
         return [y for y in itertools.product(*ranges) if sum(y) <= problem.budget]
     if isinstance(problem, sp.ResourcePlan):
         return [y for y in itertools.product(*[range(c + 1) for c in problem.caps.tolist()]) if sum(y) >= problem.require]

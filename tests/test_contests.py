@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.engine import kernels
+from surepick.engine import compiled
 from surepick.run.drive import drive
 
 from .plain import same
@@ -75,7 +75,7 @@ def test_every_sequence(name: str, policy: str) -> None:
 @pytest.mark.parametrize("name", ["best-arm", "equal", "constant", "groups", "unequal-arms", "variances", "lowest-groups"])
 def test_how_far_the_first_horizons_are_does_not_matter(name: str, horizon: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, world = LONG[name]
-    room, rng = kernels("contests"), np.random.default_rng(3)
+    room, rng = compiled("contests"), np.random.default_rng(3)
     begun = room.kept
 
     def kept(*given: np.ndarray) -> object:

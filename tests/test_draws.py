@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.engine import kernels
+from surepick.engine import compiled
 from surepick.engine.kinds import FILLED, FOREIGN, LAW, USED
 from surepick.environments import ENVIRONMENTS, Environment, stream
 from surepick.environments.base import law_of
@@ -35,7 +35,7 @@ def test_the_same_numbers_as_numpy(name: str) -> None:
     world = EXTREME[name]
     explorer = sp.Explorer(any_value(world.m))
     source = Source(explorer, world, 7, 3)
-    restock = kernels("draws").restock
+    restock = compiled("draws").restock
     for arm in range(world.m):
         seen: list[float] = []
         known, block = source.stock[arm, LAW] != FOREIGN, 0
@@ -60,7 +60,7 @@ def test_every_environment_draws_in_compiled_code() -> None:
 def test_small_beta_shapes_are_left_to_numpy() -> None:
     source = Source(sp.Explorer(sp.TopK(4, 1)), sp.Beta([0.5, 0.5, 0.01, 0.99], [2.0, 2.1, 50.0, 100.0]), 0, 0)
     assert (source.stock[:, LAW] == FOREIGN).tolist() == [True, False, False, False]
-    assert not kernels("draws").restock(0, np.ones(4, dtype=np.int64), source.buffer, source.stock, source.laws)
+    assert not compiled("draws").restock(0, np.ones(4, dtype=np.int64), source.buffer, source.stock, source.laws)
 
 
 @pytest.mark.parametrize("policy", ["coci", "uniform", "clucb", "joint"])

@@ -15,13 +15,13 @@ import surepick as sp
 import surepick.engine
 from surepick.confidence import CONFIDENCES, Paper
 from surepick.confidence.base import Sequence, sequence
-from surepick.engine import kernels
+from surepick.engine import compiled
 from surepick.engine.kinds import RADIUS
 from surepick.errors import SettingError
 from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS
 from surepick.problems.base import Kernel
-from surepick.run.compiled import compiled_loop
+from surepick.engine.loops import find
 from surepick.run.drive import drive
 
 from .plain import drive_plainly
@@ -113,7 +113,7 @@ def pair(name: str, delta: float, policy: str, confidence: str, budget: int, see
     (problem, world), found = WORLDS[name], []
     for compiled in (False, True):
         explorer = sp.Explorer(problem, delta, policy=policy, confidence=confidence, budget=budget)
-        assert compiled_loop(explorer) is not None
+        assert find(explorer) is not None
         drive(explorer, world, seed=seed, compiled=compiled)
         found.append(explorer.certificate().to_dict())
     return found
@@ -126,10 +126,10 @@ def test_what_runs_in_compiled_code() -> None:
             if cls.needs(problem) is not None:
                 continue
             for confidence in sequences(problem, policy):
-                runs = compiled_loop(sp.Explorer(problem, policy=policy, confidence=confidence)) is not None
+                runs = find(sp.Explorer(problem, policy=policy, confidence=confidence)) is not None
                 wanted = policy in COMPILED[problem.kind] and confidence != "elimination"
                 assert runs == wanted, (problem.kind, policy, confidence)
-    assert compiled_loop(sp.Explorer(sp.TopK(3, 1), policy="clucb", epsilon=0.1)) is None
+    assert find(sp.Explorer(sp.TopK(3, 1), policy="clucb", epsilon=0.1)) is None
 
 
 @pytest.mark.parametrize(("name", "policy"), [(name, p) for name, (problem, _) in WORLDS.items() for p in COMPILED[problem.kind]])
@@ -151,9 +151,9 @@ def test_a_sequence_from_elsewhere_is_left_to_the_plain_loop() -> None:
             return 0.5 * super().radius(counts)
 
     explorer = sp.Explorer(sp.TopK(3, 1), policy="coci", confidence="paper")
-    assert compiled_loop(explorer) is not None
+    assert find(explorer) is not None
     explorer.confidence = Half(explorer.problem, 0.05)
-    assert compiled_loop(explorer) is None
+    assert find(explorer) is None
 
 
 def test_a_problem_from_elsewhere_is_left_to_the_plain_loop() -> None:
@@ -167,9 +167,9 @@ def test_a_problem_from_elsewhere_is_left_to_the_plain_loop() -> None:
         def kernel(self) -> Kernel:
             return super().kernel()
 
-    assert compiled_loop(sp.Explorer(Worst(4, 2), policy="clucb")) is None
+    assert find(sp.Explorer(Worst(4, 2), policy="clucb")) is None
     assert sp.Explorer(Worst(4, 2)).policy.name != "joint"
-    assert compiled_loop(sp.Explorer(Same(4, 2), policy="clucb")) is not None
+    assert find(sp.Explorer(Same(4, 2), policy="clucb")) is not None
 
 
 class Fixed(Paper):
@@ -254,7 +254,7 @@ def test_long_runs_equal_those_that_look_at_every_arm_in_every_round(name: str, 
 def test_how_long_a_stretch_is_does_not_matter(name: str, stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too short a stretch cannot be shortened, so arms that are too close to call are tested; too long a one must be."""
     problem, world = LONG[name]
-    room = kernels("trees" if problem.kind == "spanning-tree" else "partitions")
+    room = compiled("trees" if problem.kind == "spanning-tree" else "partitions")
     begun = room.kept
 
     def kept(*given: np.ndarray) -> object:
@@ -367,7 +367,7 @@ def test_assignments_equal_those_of_scipy() -> None:
     """Ties, and sums that differ in their last bit only, included; also with the cost of a missing edge."""
     from scipy.optimize import linear_sum_assignment
 
-    assign, rng = kernels("assignment").assign, np.random.default_rng(3)
+    assign, rng = compiled("assignment").assign, np.random.default_rng(3)
     for trial in range(6000):
         rows = int(rng.integers(1, 8))
         shape = rows, rows + int(rng.integers(0, 6))
@@ -387,7 +387,7 @@ def test_assignments_equal_those_of_scipy() -> None:
 
 
 def test_the_compiled_maximisers_equal_the_plain_ones() -> None:
-    best, rng = kernels("rivals").best, np.random.default_rng(9)
+    best, rng = compiled("rivals").best, np.random.default_rng(9)
     grid = [(u, v) for u in range(4) for v in range(5)]
     for trial in range(1500):
         pairs = [grid[e] for e in rng.integers(0, 20, 12)] + [(u, u) for u in range(5)][: 4 + trial % 2]
@@ -456,7 +456,7 @@ def test_the_allocation_kernel_equals_the_exact_test() -> None:
         warm = [problem.solve(rng.random(m) / 4) for _ in range(2)]
         out = np.empty(m, dtype=np.bool_)
         kernel = problem.kernel()
-        if kernels("allocation").allocation_undecided(lower, upper, kernel.floats, problem.lower, problem.upper, *warm, out):
+        if compiled("allocation").allocation_undecided(lower, upper, kernel.floats, problem.lower, problem.upper, *warm, out):
             sure += 1
             assert out.tolist() == problem.undecided(lower, upper).tolist()
     assert sure > 1000

@@ -78,7 +78,7 @@ def test_wrong_certificates_are_seen(how: str, monkeypatch: pytest.MonkeyPatch) 
     """A policy that forgets to divide delta is wrong about half the time where decisions nearly tie."""
     monkeypatch.setattr(POLICIES["joint"], "threshold", lambda self, delta: 0.01)
     if how == "looks":
-        monkeypatch.setattr(hard, "compiled_loop", lambda explorer: None)
+        monkeypatch.setattr(hard, "find", lambda explorer: None)
     row = replace(row_of("classes: best arm, nearly tied", "0.05"), runs=200)
     found = hard.count(row, 0, 200)
     assert len(bench.failures({row: found})) >= 1

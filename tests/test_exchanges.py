@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surepick as sp
-from surepick.engine import kernels
+from surepick.engine import compiled
 from surepick.engine.evidence import NORMAL, SPREAD, UNIT
 from surepick.engine.minima import LOOSE, ORDER, SCORE, SECOND
 from surepick.run.drive import drive
@@ -18,7 +18,7 @@ from surepick.run.drive import drive
 from .plain import same
 from .test_engine import LONG, WORLDS
 
-evidence, minima = kernels("evidence"), kernels("minima")
+evidence, minima = compiled("evidence"), compiled("minima")
 shares = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
 observed = st.floats(1, 1e6).map(math.floor)
 

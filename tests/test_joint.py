@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import surepick as sp
 from surepick.confidence import make_confidence
-from surepick.engine import kernels
+from surepick.engine import compiled
 from surepick.errors import SettingError
 from surepick.policies import Joint, JointLinear, View, joint_linear, make_policy
 from surepick.run.drive import drive
@@ -30,7 +30,7 @@ def listed(problem: sp.Problem, decision: np.ndarray) -> list[tuple[int, int, fl
     policy = Joint(problem)
     arrays = np.empty(policy.pairs, np.int64), np.empty(policy.pairs, np.int64), np.empty(policy.pairs), np.empty(policy.pairs)
     kernel = policy.kernel
-    n = kernels("exchanges").exchanges(kernel.kind, kernel.ints, kernel.floats, decision.astype(np.int64), *arrays)
+    n = compiled("exchanges").exchanges(kernel.kind, kernel.ints, kernel.floats, decision.astype(np.int64), *arrays)
     assert n <= policy.pairs
     return list(zip(*(array[:n].tolist() for array in arrays), strict=True))
 
@@ -372,7 +372,7 @@ def test_attained_says_when_it_is_certified_also_for_very_unlike_ranges() -> Non
         for _ in range(12):
             explorer.tell_many([("h", [wide * rng.choice([0.5, 1.0])] * 2), ("l", [0.0] * 2)])
             assert (explorer.attained() <= explorer.delta) == explorer.certified
-            exact = kernels("evidence").sure(0, 1, 1.0, 1.0, *explorer.policy.weigh(explorer.view))
+            exact = compiled("evidence").sure(0, 1, 1.0, 1.0, *explorer.policy.weigh(explorer.view))
             late += explorer.policy.threshold(explorer.delta) < exact and not explorer.certified
     assert late > 0  # else this shows nothing
 
@@ -420,7 +420,7 @@ def test_the_box_and_the_test_share_delta() -> None:
 
 def test_every_pair_of_arms_at_every_grid_point_is_weighed_safely() -> None:
     """The quick estimate never says that an exchange is far from settled when the exact one says that it is settled."""
-    exact, quick = kernels("evidence"), kernels("exchanges")
+    exact, quick = compiled("evidence"), compiled("exchanges")
     rng = np.random.default_rng(1)
     low, high = np.zeros(2), np.ones(2)
     for kind, _ in itertools.product((0, 1), range(400)):
@@ -441,7 +441,7 @@ def least(problem: sp.Problem, explorer: sp.Explorer, points: int) -> float:
     centres, widths = explorer.view.estimates, np.logspace(-12, 1, points)
     levels = np.unique([c + side * widths for c in centres for side in (-1, 0, 1)])
     levels = levels[(levels >= max(problem.low)) & (levels <= min(problem.high))]
-    at = kernels("evidence").sure_at
+    at = compiled("evidence").sure_at
     kinds, n, p, _, _, shift, scale, rho = weigh
     return min(at(g, high, low, a, b, kinds, n, p, shift, scale, rho, 0.0) for g in levels)
 

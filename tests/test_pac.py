@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import surepick as sp
-from surepick.engine import kernels
+from surepick.engine import compiled
 from surepick.policies import PAC, View
 from surepick.run.drive import drive
 
@@ -38,8 +38,8 @@ def test_relative_gap_of_an_allocation(data: st.DataObject) -> None:
     assert share == pytest.approx(max(0.0, *ratios), rel=1e-9, abs=1e-12)
     assert problem.contains(rival.astype(float))
     out = np.empty(problem.m, dtype=np.int64)
-    args = problem._share2, lower, upper, y.astype(float), problem.lower, problem.upper, problem.budget
-    bound = kernels("allocation").ratio_bound(*args, out)
+    args = problem._share2, lower, upper, y.astype(float), problem.least, problem.most, problem.budget
+    bound = compiled("allocation").ratio_bound(*args, out)
     assert bound >= share * (1 - 1e-6) - 1e-12
 
 
@@ -53,8 +53,8 @@ def test_the_bound_by_a_price_is_tight_for_large_budgets() -> None:
         y = problem.solve(middle)
         share = problem.relative_rival(lower, upper, y)[1]
         out = np.empty(m, dtype=np.int64)
-        bound = kernels("allocation").ratio_bound(
-            problem._share2, lower, upper, y.astype(float), problem.lower, problem.upper, problem.budget, out
+        bound = compiled("allocation").ratio_bound(
+            problem._share2, lower, upper, y.astype(float), problem.least, problem.most, problem.budget, out
         )
         assert share * (1 - 1e-6) <= bound <= share + 1e-3
         assert out.sum() <= problem.budget

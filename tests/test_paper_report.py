@@ -444,7 +444,7 @@ def test_the_whole_quick_report(tmp_path: Path, cli) -> None:
     assert all(name in out for name in CLAIMS)
 
 
-def test_claims_of_a_compiled_loop(tmp_path: Path, ask) -> None:
+def test_claims_of_a_find(tmp_path: Path, ask) -> None:
     """One claim through the simulation, in this process."""
     said = ask("paper", "--quick", "--processes", 1, "--only", "water", "--out", tmp_path / "r.html")
     assert said["report"] == str(tmp_path / "r.html")

@@ -59,7 +59,7 @@ def test_the_smallest_are_the_largest_of_the_opposites(arms: str, kind: str, pol
     for confidence in sequences(most, policy):
         for epsilon in (0.0, 0.3):
             settings = {"delta": 0.3, "policy": policy, "confidence": confidence, "epsilon": epsilon, "budget": 300}
-            for compiled in (False, True) if compiled_loop(sp.Explorer(least, **settings)) else (False,):
+            for compiled in (False, True) if find(sp.Explorer(least, **settings)) else (False,):
                 one, other = run(least, 1.0, compiled, **settings), run(most, -1.0, compiled, **settings)
                 assert one.counts.tolist() == other.counts.tolist(), settings
                 assert one.decision.tolist() == other.decision.tolist()
@@ -79,7 +79,7 @@ def test_every_loop_of_groups_finds_the_smallest() -> None:
                 continue
             problem = problem_of(kind, ARMS["bounded"], "min")
             explorer = sp.Explorer(problem, 0.3, policy=policy.name)
-            assert compiled_loop(explorer) is loop
+            assert find(explorer) is loop
             drive(explorer, Sampler(1.0), seed=2)
             assert explorer.certified
             truth = np.linspace(0.4, -0.4, M)[(5 * np.arange(M)) % M]
@@ -104,7 +104,7 @@ def test_the_default_policy_is_compiled_in_both_senses() -> None:
         for kind in (*PARTITIONS, "variance"):
             explorer = sp.Explorer(problem_of(kind, ARMS["bounded"], sense))
             assert explorer.policy.name == "joint"
-            assert compiled_loop(explorer) is not None
+            assert find(explorer) is not None
 
 
 def test_the_least_variance() -> None:

@@ -17,7 +17,7 @@ from numba import njit
 
 import surepick as sp
 from surepick.engine import compile as room
-from surepick.engine import kernels, start
+from surepick.engine import compiled, start
 from surepick.run.drive import drive, run_compiled
 
 PACKAGE = Path(sp.__file__).parent
@@ -306,7 +306,7 @@ def test_what_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_loop_is_compiled_when_a_run_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """And takes the same samples, whenever that is."""
-    loop, used = kernels("joint").run, []
+    loop, used = compiled("joint").run, []
     monkeypatch.setattr("surepick.run.drive.run_compiled", lambda *args: used.append(args[1].samples) or run_compiled(*args))
     monkeypatch.setattr(room.Kernel, "ready", lambda self, *args: False)
     found = []

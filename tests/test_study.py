@@ -76,8 +76,8 @@ def test_strata_table(study):
     assert spec.theta().tolist() == [4, 2.25, 0]
     bounded = "stratum;N;variance;lower;upper\r\nn;100;4;2;5\r\n\r\ns;300;2;1;30\r\n"
     spec = load(study('arms = "t.csv"\n[problem]\nkind = "sample-allocation"\nbudget = 20\n', t="\ufeff" + bounded))
-    assert spec.problem.lower.tolist() == [2, 1]
-    assert spec.problem.upper.tolist() == [5, 20]
+    assert spec.problem.least.tolist() == [2, 1]
+    assert spec.problem.most.tolist() == [5, 20]
     assert spec.theta().tolist() == [4, 2]
     assert spec.problem.arms[0] == sp.Arm("n", 0, 1)
 
@@ -134,12 +134,12 @@ def test_path(study):
 def test_program(study):
     text = 'arms = 3\n[problem]\nkind = "program"\nA = [[3, 4, 2], [1, 1, 1]]\n'
     problem = load(study(text)).problem
-    assert problem.lower.tolist() == [-float("inf")] * 2
-    assert problem.upper.tolist() == [float("inf")] * 2
+    assert problem.least.tolist() == [-float("inf")] * 2
+    assert problem.most.tolist() == [float("inf")] * 2
     assert problem.levels.tolist() == [1, 1, 1]
     problem = load(study(text + 'upper = [6, inf]\nlower = ["-inf", 1]\nlevels = [1, 1, 3]\n')).problem
-    assert problem.upper.tolist() == [6, float("inf")]
-    assert problem.lower.tolist() == [-float("inf"), 1]
+    assert problem.most.tolist() == [6, float("inf")]
+    assert problem.least.tolist() == [-float("inf"), 1]
     assert problem.solve([0.5, 0.6, 0.4]).tolist() == [0, 0, 3]
     assert load(study(text + 'lower = 1\nsense = "min"\n')).problem.solve([0.5, 0.6, 0.3]).tolist() == [0, 0, 1]
 
@@ -155,7 +155,7 @@ def test_program_from_a_table(study):
 def test_a_dict_may_come_from_json():
     data = {"arms": 2, "problem": {"kind": "program", "A": [[1, 1]], "lower": "-inf", "upper": 1}, "policy": "unified"}
     spec = StudySpec.from_dict(data)
-    assert spec.problem.upper.tolist() == [1]
+    assert spec.problem.most.tolist() == [1]
     assert spec.explorer().certificate().rule == "unified"
 
 

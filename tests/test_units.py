@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.engine import kernels
+from surepick.engine import compiled
 from surepick.engine.kinds import SPENT
 from surepick.run.compiled import _by_unit
 from surepick.run.source import Source
@@ -73,7 +73,7 @@ def test_long_runs_equal_those_that_look_at_every_arm_in_every_round(name: str, 
 def test_how_far_horizons_are_does_not_matter(name: str, policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fences for one round only, and for far longer than the run, at any time."""
     problem, world = HARD[name]
-    room, chance = kernels("units"), np.random.default_rng(2)
+    room, chance = compiled("units"), np.random.default_rng(2)
     plain = sp.Explorer(problem, 0.9, policy=policy, confidence="paper", budget=6_000)
     drive_plainly(plain, world, seed=5)
     explorer = sp.Explorer(problem, 0.9, policy=policy, confidence="paper", budget=6_000)
@@ -104,7 +104,7 @@ def test_the_units_are_those_of_the_problem() -> None:
         source = Source(explorer, world, 0, 0)
         while not explorer.started:
             source.take(explorer.ask(1)[0], 1)
-        room, found = kernels("units"), []
+        room, found = compiled("units"), []
         begun = room.kept
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(room, "kept", lambda *given, begun=begun, found=found: found.append(begun(*given)) or found[-1])

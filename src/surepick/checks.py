@@ -182,3 +182,10 @@ def _drained(x: Iterator[object]) -> NDArray[np.float64] | None:
             return None
         parts.append(part)
     return np.concatenate(parts)
+
+
+def vouched(part: object, method: str) -> bool:
+    """Whether an object's class is taken at its word about a method that must fit what other methods do: one of this package, or
+    one that has the method itself. A class from elsewhere may do otherwise than the one that it derives from."""
+    cls = type(part)
+    return cls.__module__.startswith(f"{__name__.partition('.')[0]}.") or method in vars(cls)

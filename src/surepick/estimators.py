@@ -76,7 +76,7 @@ class Moments:
         self.origins: Floats = self.table[:, 2]  # NaN until the first value of an arm without a lower bound
         self.estimates: Floats = self.table[:, 3]  # in the user's units
         self.squares: Floats = self.table[:, 4]  # sum of (x - mean)^2
-        self.surprises: Floats = self.table[:, 5]  # sum of (x - mean of those before)^2, from the second observation on
+        self.prediction_errors: Floats = self.table[:, 5]  # sum of (x - mean of those before)^2, from the second observation on
         self.differences: Floats = self.table[:, 6]  # sum of (x - x')^2 over the pairs: first and second, third and fourth, ...
         self.waiting: Floats = self.table[:, 7]  # the last x - origin while its partner is missing
 
@@ -138,11 +138,11 @@ class Moments:
             step = added - mean
             self.squares[arm] += step * (added - new)
             if old:
-                self.surprises[arm] += step * step
+                self.prediction_errors[arm] += step * step
         else:
             before = (old * mean + np.cumsum(values)[:-1]) / np.arange(old + 1, count)
             steps = values - np.concatenate(([mean if old else values[0]], before))
-            self.surprises[arm] += float((steps * steps).sum())
+            self.prediction_errors[arm] += float((steps * steps).sum())
             centre = added / n
             step = centre - mean
             self.squares[arm] += float(((values - centre) ** 2).sum()) + step * step * (old * (n / count))

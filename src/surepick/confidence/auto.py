@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..arms import Arm
+from ..engine.enums import Family
 from ..estimators import Mean
-from .mixture import NORMAL, SPREAD, UNIT, Mixture, Unit
+from .mixture import Mixture, Unit
 
 
 class Auto(Mixture):
@@ -27,8 +28,8 @@ class Auto(Mixture):
     def unit(self, arm: Arm) -> Unit:
         if type(self.problem.parameter) is Mean:
             if arm.scale is not None:
-                return Unit(NORMAL, 0.0, arm.scale)
-            return Unit(UNIT, arm.low, arm.high - arm.low)
+                return Unit(Family.NORMAL, 0.0, arm.scale)
+            return Unit(Family.UNIT, arm.low, arm.high - arm.low)
         if arm.kind == "bernoulli":
-            return Unit(SPREAD, 0.0, 1.0)
-        return Unit(UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)
+            return Unit(Family.SPREAD, 0.0, 1.0)
+        return Unit(Family.UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ..arms import Floats, Ints
+from ..engine.data import Sequence
+from ..engine.enums import Form
 from ..estimators import Moments, Record
 from ..problems.base import Problem
-
-
-class Sequence(NamedTuple):
-    """How compiled loops see a confidence sequence: which kernel (see engine/kinds.py), and its constants."""
-
-    kind: int
-    numbers: Floats  # first, power, second, third of first + power ln(t) - second - third; then level, rho, norm
-    units: Floats  # how arms are weighed, see ``Mixture.table``
-
-
-def sequence(
-    kind: int,
-    logs: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
-    level: float = 0.0,
-    rho: float = 0.0,
-    norm: float = 0.0,
-    units: Floats | None = None,
-) -> Sequence:
-    return Sequence(kind, np.array([*logs, level, rho, norm]), np.zeros((4, 0)) if units is None else units)
 
 
 class Confidence(ABC):
@@ -72,10 +55,28 @@ class Confidence(ABC):
         positions: Floats = np.clip(((record.origins - self.problem.low) + record.offsets) / self.problem.scales, 0.0, 1.0)
         return positions
 
-    def kernel(self) -> Sequence | None:
+    def lower(self, record: Moments) -> Sequence | None:
         """The sequence for compiled loops, or None if only the Python loop can run it.
 
         A subclass that changes anything about the intervals must say so here, too, so those outside of this package are not taken
-        at the word of the class that they derive from (see ``surepick.run.drive``).
+        at the word of the class that they derive from.
         """
         return None
+
+    def sequence(
+        self,
+        record: Moments,
+        form: Form,
+        logs: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
+        level: float = 0.0,
+        rho: float = 0.0,
+        norm: float = 0.0,
+        units: Floats | None = None,
+    ) -> Sequence:
+        """For ``lower``: the form of the intervals, the four terms of the logarithm in a radius, and other constants."""
+        problem = self.problem
+        signs = np.full(problem.m, getattr(problem, "sign", 1.0))
+        span = np.array([problem.low, problem.high, problem.scales, record.rounding, signs])
+        known = np.zeros((4, 0)) if units is None else units
+        first, power, second, third = map(float, logs)
+        return Sequence(int(form), first, power, second, third, float(level), float(rho), float(norm), known, span)

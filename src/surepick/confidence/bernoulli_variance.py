@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..arms import Arm
+from ..engine.enums import Family
 from ..errors import SettingError
 from ..problems.base import Problem
-from .mixture import SPREAD, Mixture, Unit, variance_only
+from .mixture import Mixture, Unit, variance_only
 
 
 class BernoulliVariance(Mixture):
@@ -26,4 +27,4 @@ class BernoulliVariance(Mixture):
             raise SettingError(
                 f"confidence='bernoulli-variance' is for arms with kind='bernoulli', and {arm.name!r} is {arm.kind}: use 'auto'."
             )
-        return Unit(SPREAD, 0.0, 1.0)
+        return Unit(Family.SPREAD, 0.0, 1.0)

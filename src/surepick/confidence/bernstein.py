@@ -9,15 +9,18 @@ from typing import Self
 import numpy as np
 
 from ..arms import Floats, Ints
-from ..engine import kernels
-from ..engine.kinds import BERNSTEIN
+from ..engine import compiled
+from ..engine.data import Sequence
+from ..engine.enums import Form
 from ..estimators import Moments, Record
 from ..problems.base import Problem
-from .base import Confidence, Sequence, sequence
+from .base import Confidence
 from .kt_kl import bounded_only
 from .mixture import mean_only
 
-TUNED = 25.0  # summed squared surprises at which it is about tightest: 1000 observations with a standard deviation of 0.16
+TUNED = (
+    25.0  # summed squared prediction errors at which it is about tightest: 1000 observations with a standard deviation of 0.16
+)
 
 
 class EmpiricalBernstein(Confidence):
@@ -64,8 +67,8 @@ class EmpiricalBernstein(Confidence):
     def box(self, record: Record) -> tuple[Floats, Floats]:
         assert isinstance(record, Moments)
         problem, n = self.problem, np.maximum(record.counts, 1)
-        v = 0.25 + record.surprises / problem.scales**2
-        kernels("intervals").bernstein_reaches(v, self.rho, self.norm, self.level, self._seen, self._reach)
+        v = 0.25 + record.prediction_errors / problem.scales**2
+        compiled("intervals").bernstein_reaches(v, self.rho, self.norm, self.level, self._seen, self._reach)
         half = problem.scales * self._reach / n
         return self.placed(record.offsets - half, record.offsets + half, record.origins, 1.0, record)
 
@@ -76,5 +79,5 @@ class EmpiricalBernstein(Confidence):
         radii: Floats = self.problem.scales * half / counts
         return radii
 
-    def kernel(self) -> Sequence:
-        return sequence(BERNSTEIN, level=self.level, rho=self.rho, norm=self.norm)
+    def lower(self, record: Moments) -> Sequence:
+        return self.sequence(record, Form.BERNSTEIN, level=self.level, rho=self.rho, norm=self.norm)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..arms import Arm
+from ..engine.enums import Family
 from ..errors import SettingError
 from ..problems.base import Problem
-from .mixture import UNIT, Mixture, Unit, mean_only
+from .mixture import Mixture, Unit, mean_only
 
 
 class BetaMixture(Mixture):
@@ -31,4 +32,4 @@ class BetaMixture(Mixture):
             raise SettingError(
                 f"confidence='beta' is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'."
             )
-        return Unit(UNIT, arm.low, arm.high - arm.low)
+        return Unit(Family.UNIT, arm.low, arm.high - arm.low)

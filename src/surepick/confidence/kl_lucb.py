@@ -7,12 +7,13 @@ import math
 import numpy as np
 
 from ..arms import Floats, Ints
-from ..engine import kernels
-from ..engine.kinds import DIVERGENCE
+from ..engine import compiled
+from ..engine.data import Sequence
+from ..engine.enums import Form
 from ..errors import SettingError
-from ..estimators import Record
+from ..estimators import Moments, Record
 from ..problems.base import Problem
-from .base import Confidence, Sequence, sequence
+from .base import Confidence
 
 ALPHA, K1 = 1.1, 405.5  # the paper's choice in its experiments; K1 > 1 + 1 / (ALPHA - 1) is what Theorem 1 asks for
 
@@ -36,7 +37,7 @@ class KLLUCBInterval(Confidence):
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         counts = np.maximum(record.counts, 1)
-        below, above = kernels("intervals").kl_bounds(self.positions(record), self.level(int(counts.sum())) / counts)
+        below, above = compiled("intervals").kl_bounds(self.positions(record), self.level(int(counts.sum())) / counts)
         return self.placed(below, above, self.problem.low, self.problem.scales, record)
 
     def radius(self, counts: Ints) -> Floats:
@@ -44,5 +45,5 @@ class KLLUCBInterval(Confidence):
         radii: Floats = self.problem.scales * np.sqrt(self.level(int(counts.sum())) / (2.0 * counts))
         return radii
 
-    def kernel(self) -> Sequence:
-        return sequence(DIVERGENCE, (math.log(K1) + math.log(self.problem.m), ALPHA, 0.0, math.log(self.delta)))
+    def lower(self, record: Moments) -> Sequence:
+        return self.sequence(record, Form.DIVERGENCE, (math.log(K1) + math.log(self.problem.m), ALPHA, 0.0, math.log(self.delta)))

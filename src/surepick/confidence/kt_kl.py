@@ -7,12 +7,13 @@ import math
 import numpy as np
 
 from ..arms import Floats, Ints
-from ..engine import kernels
-from ..engine.kinds import KT
+from ..engine import compiled
+from ..engine.data import Sequence
+from ..engine.enums import Form
 from ..errors import SettingError
-from ..estimators import Record
+from ..estimators import Moments, Record
 from ..problems.base import Problem
-from .base import Confidence, Sequence, sequence
+from .base import Confidence
 from .mixture import mean_only
 
 
@@ -41,7 +42,7 @@ class KTMixture(Confidence):
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         n = np.maximum(record.counts, 1).astype(np.float64)
-        kernels("intervals").kt_bounds(n, self.positions(record), self.level, *self._seen, *self._ends)
+        compiled("intervals").kt_bounds(n, self.positions(record), self.level, *self._seen, *self._ends)
         return self.placed(*self._ends, self.problem.low, self.problem.scales, record)
 
     def radius(self, counts: Ints) -> Floats:
@@ -50,8 +51,8 @@ class KTMixture(Confidence):
         radii: Floats = self.problem.scales * np.sqrt((self.level + np.log(2.0 * np.sqrt(counts))) / (2.0 * counts))
         return radii
 
-    def kernel(self) -> Sequence:
-        return sequence(KT, level=self.level)
+    def lower(self, record: Moments) -> Sequence:
+        return self.sequence(record, Form.KT, level=self.level)
 
 
 def bounded_only(name: str, problem: Problem) -> None:

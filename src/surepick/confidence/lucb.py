@@ -7,8 +7,10 @@ import math
 import numpy as np
 
 from ..arms import Floats, Ints
-from ..engine.kinds import RADIUS
-from .base import Confidence, Sequence, sequence
+from ..engine.data import Sequence
+from ..engine.enums import Form
+from ..estimators import Moments
+from .base import Confidence
 
 
 class LUCBRadius(Confidence):
@@ -25,5 +27,5 @@ class LUCBRadius(Confidence):
         radii: Floats = self.problem.scales * np.sqrt(c / (2.0 * counts))
         return radii
 
-    def kernel(self) -> Sequence:
-        return sequence(RADIUS, (math.log(1.25) + math.log(self.problem.m), 4.0, 0.0, math.log(self.delta)))
+    def lower(self, record: Moments) -> Sequence:
+        return self.sequence(record, Form.RADIUS, (math.log(1.25) + math.log(self.problem.m), 4.0, 0.0, math.log(self.delta)))

@@ -10,21 +10,21 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from ..arms import Arm, Floats, Ints
-from ..engine import kernels
-from ..engine.kinds import MIXTURE
+from ..engine import compiled
+from ..engine.data import Sequence
+from ..engine.enums import Family, Form
 from ..errors import SettingError
 from ..estimators import Mean, Moments, Record, Variance
 from ..problems.base import Problem
-from .base import Confidence, Sequence, sequence
+from .base import Confidence
 
-UNIT, NORMAL, SPREAD = 0, 1, 2  # as in engine/evidence.py
 TUNED = 1000  # observations of an arm at which the mixtures are about tightest; fixed before any data
 
 
 class Unit(NamedTuple):
     """How evidence about an arm is weighed: theta = shift + scale * u, from the arm's values or from its pairs."""
 
-    kind: int
+    family: Family
     shift: float
     scale: float
     pairs: bool = False
@@ -48,7 +48,7 @@ class Mixture(Confidence):
                 f"confidence={self.name!r} is for means and variances; an estimator of your own has the intervals of 'paper'."
             )
         units = [self.unit(arm) for arm in problem.arms]
-        self.kinds: Ints = np.array([u.kind for u in units])
+        self.families: Ints = np.array([u.family for u in units])
         self.shift: Floats = np.array([u.shift for u in units])
         self.scale: Floats = np.array([u.scale for u in units])
         self.paired = np.array([u.pairs for u in units])
@@ -79,31 +79,31 @@ class Mixture(Confidence):
             self.paired, record.differences / np.maximum(n, 1.0) / 2.0, (record.origins - self.places(record)) + record.offsets
         )
         p = mean / self.scale
-        return n, np.where(self.kinds == NORMAL, p, np.clip(p, 0.0, 1.0))
+        return n, np.where(self.families == Family.NORMAL, p, np.clip(p, 0.0, 1.0))
 
     def places(self, record: Record) -> Floats:
         """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record."""
         assert isinstance(record, Moments)
-        return np.where((self.kinds == NORMAL) & ~np.isnan(record.origins), record.origins, self.shift)
+        return np.where((self.families == Family.NORMAL) & ~np.isnan(record.origins), record.origins, self.shift)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         n, p = self.units(record)
         lower, upper = self._ends
-        kernels("evidence").intervals(self.kinds, np.maximum(n, 1.0), p, self.rho, self.level, *self._seen, lower, upper)
+        compiled("mixtures").intervals(self.families, np.maximum(n, 1.0), p, self.rho, self.level, *self._seen, lower, upper)
         return self.placed(lower, upper, self.places(record), self.scale, record)
 
     def radius(self, counts: Ints) -> Floats:
         """The half-width of the normal mixture, which holds for all kinds of arms and orders them by their counts."""
         n = np.maximum(np.where(self.paired, counts // 2, counts), 1)
         half: Floats = np.sqrt((n + self.rho) * (np.log1p(n / self.rho) + 2.0 * self.level)) / n
-        return np.where(self.kinds == NORMAL, self.scale, self.scale / 2.0) * half
+        return np.where(self.families == Family.NORMAL, self.scale, self.scale / 2.0) * half
 
-    def kernel(self) -> Sequence:
-        return sequence(MIXTURE, level=self.level, rho=self.rho)  # units are those of a record, see ``table``
+    def lower(self, record: Moments) -> Sequence:
+        return self.sequence(record, Form.MIXTURE, level=self.level, rho=self.rho, units=self.table(record))
 
     def table(self, record: Record) -> Floats:
         """How arms are weighed, for compiled loops: a column each with kind, where u = 0 is, scale, from pairs or not."""
-        return np.array([self.kinds, self.places(record), self.scale, self.paired], dtype=np.float64)
+        return np.array([self.families, self.places(record), self.scale, self.paired], dtype=np.float64)
 
 
 def width(level: float) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..arms import Arm
+from ..engine.enums import Family
 from ..problems.base import Problem
-from .mixture import NORMAL, Mixture, Unit, mean_only
+from .mixture import Mixture, Unit, mean_only
 
 
 class NormalMixture(Mixture):
@@ -24,4 +25,4 @@ class NormalMixture(Mixture):
         super().__init__(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
-        return Unit(NORMAL, 0.0, arm.scale if arm.scale is not None else (arm.high - arm.low) / 2.0)
+        return Unit(Family.NORMAL, 0.0, arm.scale if arm.scale is not None else (arm.high - arm.low) / 2.0)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..arms import Arm
+from ..engine.enums import Family
 from ..problems.base import Problem
-from .mixture import UNIT, Mixture, Unit, variance_only
+from .mixture import Mixture, Unit, variance_only
 
 
 class Pairs(Mixture):
@@ -22,4 +23,4 @@ class Pairs(Mixture):
         super().__init__(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
-        return Unit(UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)
+        return Unit(Family.UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)

@@ -7,8 +7,10 @@ import math
 import numpy as np
 
 from ..arms import Floats, Ints
-from ..engine.kinds import RADIUS
-from .base import Confidence, Sequence, sequence
+from ..engine.data import Sequence
+from ..engine.enums import Form
+from ..estimators import Moments
+from .base import Confidence
 
 
 class Paper(Confidence):
@@ -32,5 +34,7 @@ class Paper(Confidence):
         radii: Floats = self.problem.scales * np.sqrt(c / (2.0 * counts))
         return radii
 
-    def kernel(self) -> Sequence:
-        return sequence(RADIUS, (math.log(4.0), 3.0, math.log(self.problem.parameter.minimum), math.log(self.delta)))
+    def lower(self, record: Moments) -> Sequence:
+        return self.sequence(
+            record, Form.RADIUS, (math.log(4.0), 3.0, math.log(self.problem.parameter.minimum), math.log(self.delta))
+        )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..arms import Floats, Ints
-from ..engine.kinds import U_STATISTIC
+from ..engine.data import Sequence
+from ..engine.enums import Form
+from ..estimators import Moments
 from ..problems.base import Problem
-from .base import Sequence
 from .mixture import variance_only
 from .paper import Paper
 
@@ -32,5 +33,5 @@ class UStatistic(Paper):
         radii: Floats = self.problem.scales * np.sqrt(c / (8.0 * np.maximum(counts // 2, 1)))
         return radii
 
-    def kernel(self) -> Sequence:
-        return super().kernel()._replace(kind=U_STATISTIC)
+    def lower(self, record: Moments) -> Sequence:
+        return super().lower(record)._replace(form=int(Form.U_STATISTIC))

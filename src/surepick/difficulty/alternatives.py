@@ -75,7 +75,7 @@ def alternatives(problem: Problem, theta: Floats) -> HalfSpaces | None:
     if isinstance(problem, Program) and np.prod(problem.levels + 1.0) <= LISTED:
         whole = np.indices((problem.levels + 1).tolist()).reshape(problem.m, -1).T
         rows = whole @ problem.A.T
-        return _listed(problem, theta, best, whole[((rows >= problem.lower - 1e-9) & (rows <= problem.upper + 1e-9)).all(axis=1)])
+        return _listed(problem, theta, best, whole[((rows >= problem.least - 1e-9) & (rows <= problem.most + 1e-9)).all(axis=1)])
     return None
 
 
@@ -109,7 +109,7 @@ def _cycles(problem: SpanningTree, best: np.ndarray[Any, Any]) -> tuple[Ints, In
 
 def _interviews(problem: SampleAllocation, theta: Floats, best: Ints) -> HalfSpaces | None:
     """One interview from stratum i, whose last one gains c_i theta_i, to stratum j, whose next one gains c_j theta_j."""
-    gives, takes = np.nonzero((best > problem.lower)[:, None] & (best < problem.upper) & ~np.eye(problem.m, dtype=bool))
+    gives, takes = np.nonzero((best > problem.least)[:, None] & (best < problem.most) & ~np.eye(problem.m, dtype=bool))
     if 2 * len(gives) > LARGEST:
         return None
     next_, last = best[takes].astype(np.float64), best[gives] - 1.0

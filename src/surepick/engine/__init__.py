@@ -1,4 +1,7 @@
-"""Compiled kernels. numba is imported on first use, so ``import surepick`` stays fast."""
+"""Compiled code. numba is imported on first use, so ``import surepick`` stays fast.
+
+data.py has what compiled code sees, kernels/ one mathematics a file, loops/ one exploration loop a file.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,6 @@ from importlib import import_module
 from types import ModuleType
 
 
-def kernels(room: str) -> ModuleType:
-    """The compiled kernels of one room: the name of a file in this folder."""
-    return import_module(f".{room}", __name__)
+def compiled(room: str) -> ModuleType:
+    """The compiled kernels of one mathematics: the name of a file in kernels/."""
+    return import_module(f".kernels.{room}", __name__)

@@ -34,7 +34,10 @@ from . import start
 HERE = Path(__file__).parent
 
 # Rooms whose kernels Python may run as they stand: what asking, telling and certificates need, which for few arms is little work.
-PATIENT = {f"{__package__}.{room}" for room in ("evidence", "exchanges", "intervals", "matroids")}
+PATIENT = {
+    f"{__package__}.kernels.{room}"
+    for room in ("divergence", "exchanges", "glr", "intervals", "least", "mixtures", "order", "partitions", "trees")
+}
 LARGEST = 1000  # numbers in all arrays of a call up to which it is little work
 
 
@@ -44,11 +47,22 @@ LARGEST = 1000  # numbers in all arrays of a call up to which it is little work
 @cache
 def key() -> str:
     """Of all kernels together: what a kernel does depends on those that it calls, of which numba's own cache takes no notice."""
-    digest, sources = hashlib.sha256(), sorted(HERE.glob("*.py"))
+    return _digest(sorted(HERE.rglob("*.py")))
+
+
+def _digest(sources: list[Path]) -> str:
+    digest = hashlib.sha256()
     for path in sources:
         source = path.read_bytes()
         digest.update(f"{path.name} {len(source)} ".encode() + source)
     return digest.hexdigest()[:16] if sources else ""
+
+
+@cache
+def stamp(file: str) -> str:
+    """Of a file with kernels: a kernel from elsewhere is out of date when a file beside it has changed, or a kernel of ours."""
+    path = Path(file)
+    return key() if path.is_relative_to(HERE) else key() + _digest(sorted(path.parent.glob("*.py")))
 
 
 def places() -> Iterator[Path]:
@@ -147,7 +161,7 @@ class _Place:
         return str(self.folder)
 
     def get_source_stamp(self) -> str:
-        return key()
+        return stamp(self._py_file)
 
     def get_disambiguator(self) -> str:
         return str(self.line)
@@ -160,7 +174,8 @@ class _Format(CompileResultCacheImpl):  # type: ignore[misc]
     def __init__(self, function: Any, folder: Path) -> None:
         self._locator = _Place(folder, function)
         self._lineno = self._locator.line
-        name = f"{Path(self._locator._py_file).stem}.{function.__qualname__}"
+        path = Path(self._locator._py_file)
+        name = f"{path.parent.name}.{path.stem}.{function.__qualname__}"
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
@@ -284,8 +299,9 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """Python is quicker to begin with: there is little work, and nothing on disk."""
         left = LARGEST
         for a in args:
-            if isinstance(a, np.ndarray):
-                left -= a.size
+            for b in a if isinstance(a, tuple) else (a,):
+                if isinstance(b, np.ndarray):
+                    left -= b.size
         sort = tuple(map(type, args))
         if sort not in self._seen:  # types are found out and files looked at once, not at every call
             self._seen[sort] = not self.ready(*args)

@@ -26,7 +26,7 @@ def stream(seed: int, run: int, arm: int, begun: int = 0, failures: int = 0) -> 
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(key)))
 
 
-class Law(NamedTuple):
+class Laws(NamedTuple):
     """How compiled code draws an environment's values, see engine/draws.py. Arm i has numbers[starts[i] : starts[i + 1]]."""
 
     kinds: int | Ints  # of all arms, or one an arm
@@ -67,7 +67,7 @@ class Environment(ABC):
         if not draws:
             raise ParameterError(f"rng must be a Generator of NumPy, such as numpy.random.default_rng(0), not {short(rng)}.")
 
-    def law(self) -> Law | None:
+    def law(self) -> Laws | None:
         """The same draws for compiled code, if it has them."""
         return None
 
@@ -81,7 +81,7 @@ class Environment(ABC):
         raise ProblemError(f"The true {parameter.name!r} of this environment is not known; only mean and variance are.")
 
 
-def law_of(environment: Environment) -> Law | None:
+def law_of(environment: Environment) -> Laws | None:
     """The law of an environment. One that samples otherwise than its class, or its parent, does not have their law."""
     if "sample" in vars(environment):
         return None

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats
-from ..engine.kinds import BERNOULLI
+from ..engine.enums import Law
 from ..errors import ProblemError
-from .base import Environment, Law, vector
+from .base import Environment, Laws, vector
 
 
 class Bernoulli(Environment):
@@ -42,5 +42,5 @@ class Bernoulli(Environment):
         ones: Floats = (rng.random(n) < self.p[arm]).astype(np.float64)
         return ones
 
-    def law(self) -> Law:
-        return Law(BERNOULLI, np.arange(self.m + 1), self.p, np.zeros(self.m), np.ones(self.m), binary=True)
+    def law(self) -> Laws:
+        return Laws(Law.BERNOULLI, np.arange(self.m + 1), self.p, np.zeros(self.m), np.ones(self.m), binary=True)

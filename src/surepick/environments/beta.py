@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats
-from ..engine.kinds import BETA, FOREIGN
+from ..engine.enums import Law
 from ..errors import ProblemError
-from .base import Environment, Law, vector
+from .base import Environment, Laws, vector
 
 
 class Beta(Environment):
@@ -53,7 +53,9 @@ class Beta(Environment):
         self._check(arm, n, rng)
         return rng.beta(self.a[arm], self.b[arm], n)
 
-    def law(self) -> Law:
+    def law(self) -> Laws:
         numbers = np.column_stack((self.a, self.b)).ravel()
-        kinds = np.where((self.a <= 1) & (self.b <= 1), FOREIGN, BETA)  # small shapes take a method that differs in compiled code
-        return Law(kinds, 2 * np.arange(self.m + 1), numbers, np.zeros(self.m), np.ones(self.m))
+        kinds = np.where(
+            (self.a <= 1) & (self.b <= 1), Law.FOREIGN, Law.BETA
+        )  # small shapes take a method that differs in compiled code
+        return Laws(kinds, 2 * np.arange(self.m + 1), numbers, np.zeros(self.m), np.ones(self.m))

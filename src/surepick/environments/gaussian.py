@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Floats
-from ..engine.kinds import NORMAL
+from ..engine.enums import Law
 from ..errors import ProblemError
-from .base import Environment, Law, vector
+from .base import Environment, Laws, vector
 
 
 class Gaussian(Environment):
@@ -44,6 +44,6 @@ class Gaussian(Environment):
         values: Floats = self.means[arm] + self.sd[arm] * rng.standard_normal(n)
         return values
 
-    def law(self) -> Law:
+    def law(self) -> Laws:
         numbers, far = np.column_stack((self.means, self.sd)).ravel(), 40.0 * self.sd  # double precision gets to 14
-        return Law(NORMAL, 2 * np.arange(self.m + 1), numbers, self.means - far, self.means + far)
+        return Laws(Law.NORMAL, 2 * np.arange(self.m + 1), numbers, self.means - far, self.means + far)

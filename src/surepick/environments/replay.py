@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Floats
 from ..checks import entries, label, numbers, short
-from ..engine.kinds import REPLAY
+from ..engine.enums import Law
 from ..errors import ProblemError
-from .base import Environment, Law
+from .base import Environment, Laws
 
 
 class Replay(Environment):
@@ -63,10 +63,10 @@ class Replay(Environment):
         # One uniform a value. u < 1 gives floor(u len) < len, also after rounding.
         return values[(rng.random(n) * len(values)).astype(np.int64)]
 
-    def law(self) -> Law:
+    def law(self) -> Laws:
         starts, values = np.cumsum([0, *map(len, self.values)]), np.concatenate(self.values)
         least, most = np.minimum.reduceat(values, starts[:-1]), np.maximum.reduceat(values, starts[:-1])
-        return Law(REPLAY, starts, values, least, most, binary=bool(np.isin(values, (0, 1)).all()))
+        return Laws(Law.REPLAY, starts, values, least, most, binary=bool(np.isin(values, (0, 1)).all()))
 
 
 def _values(arm: int | str, values: ArrayLike) -> Floats:

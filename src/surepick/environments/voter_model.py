@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from ..arms import Floats, Ints
 from ..checks import MANY, SEEDS, entries, label, numbers, real, short, whole
-from ..engine.kinds import TABLE
+from ..engine.enums import Law
 from ..errors import ProblemError
-from .base import Environment, Law
+from .base import Environment, Laws
 
 
 class VoterModel(Environment):
@@ -102,10 +102,10 @@ class VoterModel(Environment):
         self._check(arm, n, rng)
         return self.support[np.searchsorted(self._cdf[arm], rng.random(n), side="right")]
 
-    def law(self) -> Law:
+    def law(self) -> Laws:
         starts, numbers = len(self.support) * np.arange(1, self.m + 2), np.concatenate((self.support, self._cdf.ravel()))
         least, most = np.full(self.m, self.support[0]), np.full(self.m, self.support[-1])
-        return Law(TABLE, starts, numbers, least, most, binary=bool(np.isin(self.support, (0, 1)).all()))
+        return Laws(Law.TABLE, starts, numbers, least, most, binary=bool(np.isin(self.support, (0, 1)).all()))
 
     @classmethod
     def random(

@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..certificate import Certificate
+from ..engine.loops import find
 from ..explorer import Explorer
-from ..run.compiled import compiled_loop
 from ..run.drive import Patience, Progress, Report, drive, run_compiled
 from ..run.source import Sampler, Source
 
@@ -99,7 +99,7 @@ class Trace:
 
         with explorer.driven():
             source, report = Source(explorer, sampler, seed, run), Report(explorer, None if progress is None else told)
-            compiled = compiled_loop(explorer) if batch == 1 else None
+            compiled = find(explorer) if batch == 1 else None
             patience, batch = Patience(), max(int(batch), explorer.policy.pace)
             while arms := patience.ask(explorer, batch):
                 if compiled is not None and explorer.started and patience.over(compiled, explorer, source):

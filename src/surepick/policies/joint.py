@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
+from ..checks import vouched
 from ..confidence import Confidence, Mixture
-from ..confidence.mixture import NORMAL, weighable
-from ..engine import kernels
+from ..confidence.mixture import weighable
+from ..engine import compiled
+from ..engine.data import Arms, Exchanges
+from ..engine.enums import Family
 from ..estimators import Moments
-from ..problems.base import Kernel, LinearProblem, Problem, kernel_of
+from ..problems.base import LinearProblem, Problem
 from .base import Policy, View, spread
 
 LISTED = 20_000  # exchanges up to which all of them are weighed
@@ -61,16 +64,13 @@ class Joint(Policy):
     def needs(cls, problem: Problem) -> str | None:
         if not weighable(problem):
             return "the mean or the variance as its parameter"
-        if not problem.exchangeable or kernel_of(problem) is None:
+        if not (problem.exchangeable and vouched(problem, "exchanges")):
             return "a class in which single exchanges tell whether a decision is optimal"
         return None
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        kernel = problem.kernel()
-        assert kernel is not None
-        self.kernel = kernel
-        self.pairs = most_exchanges(kernel, problem.m)
+        self.pairs = problem.most_exchanges
         self.sign = float(getattr(problem, "sign", 1.0))
         self._last: _State | None = None  # spares the exchanges of arms that have not changed; answers do not depend on it
 
@@ -140,8 +140,8 @@ class Joint(Policy):
         by_box = view.shortfall(decision)
         if by_box == 0.0 or not state.whole or (decision != state.decision).any():
             return by_box
-        given = *view.box, *state.exchanges, *self.weigh(view), self.threshold(view.delta)
-        found = min(by_box, float(kernels("exchanges").largest(self._doubtful(view), *given)))
+        given = *view.box, state.exchanges, self.weigh(view), self.threshold(view.delta)
+        found = min(by_box, float(compiled("exchanges").largest(self._doubtful(view), *given)))
         return view.epsilon if found > view.epsilon > 0 and self._each_within(view) else found  # bisection rounds up
 
     def near(self, view: View) -> bool:
@@ -173,16 +173,16 @@ class Joint(Policy):
             return True
         if not state.whole:
             return False
-        given = *view.box, *state.exchanges, *self.weigh(view), self.threshold(view.delta)
-        return bool(kernels("exchanges").within(self._doubtful(view), view.epsilon, *given))
+        given = *view.box, state.exchanges, self.weigh(view), self.threshold(view.delta)
+        return bool(compiled("exchanges").within(self._doubtful(view), view.epsilon, *given))
 
     def _doubtful(self, view: View) -> Ints:
         """The exchanges, those first that could gain most by a quick estimate."""
         return np.argsort(-self._quick(view), kind="stable")
 
     def _together(self, view: View, order: Ints, most: float) -> float:
-        given = *self._state(view).exchanges, *self.weigh(view), self.threshold(view.delta)
-        return float(kernels("exchanges").together(order, most, *given))
+        given = self._state(view).exchanges, self.weigh(view), self.threshold(view.delta)
+        return float(compiled("exchanges").together(order, most, *given))
 
     def _sum(self, high: Ints, low: Ints, gains: Floats) -> float:
         sums = []
@@ -200,10 +200,10 @@ class Joint(Policy):
         return found
 
     def _normal_gains(self, view: View) -> Floats:
-        kinds, n, p, _, _, shift, scale, rho = self.weigh(view)
+        families, n, p, _, _, shift, scale, rho = self.weigh(view)
         high, low, slope_high, slope_low = self._state(view).exchanges
         shrunk = (n * p + 1.0) / (n + 2.0)
-        variance = np.where(kinds == NORMAL, 1.0, shrunk * (1.0 - shrunk)) * scale**2 * (n + rho) / n**2
+        variance = np.where(families == Family.NORMAL, 1.0, shrunk * (1.0 - shrunk)) * scale**2 * (n + rho) / n**2
         need = self.threshold(view.delta) + 0.5 * (np.log1p(n / rho)[high] + np.log1p(n / rho)[low]) - 2.0 * math.log(2.0)
         width = np.sqrt(2.0 * np.maximum(need, 0.25) * (slope_high**2 * variance[high] + slope_low**2 * variance[low]))
         at = shift + scale * p
@@ -212,7 +212,7 @@ class Joint(Policy):
 
     def _unsure(self, view: View) -> Bools:
         exchanges = self._state(view).exchanges
-        found: Bools = kernels("exchanges").unsure(len(exchanges[0]), *exchanges, *self.weigh(view), self.threshold(view.delta))
+        found: Bools = compiled("exchanges").unsure(exchanges, self.weigh(view), self.threshold(view.delta))
         return found
 
     def attained(self, view: View) -> float:
@@ -223,25 +223,25 @@ class Joint(Policy):
         if not state.whole:
             return 1.0
         high, low, slopes_high, slopes_low = state.exchanges
-        sure = kernels("evidence").sure
-        weigh = self.weigh(view)
+        evidence = compiled("least").least_evidence
+        arms = self.weigh(view)
         least = min(
-            (sure(int(h), int(j), a, b, *weigh) for h, j, a, b in zip(high, low, slopes_high, slopes_low, strict=True)),
+            (evidence(int(h), int(j), a, b, arms) for h, j, a, b in zip(high, low, slopes_high, slopes_low, strict=True)),
             default=math.inf,
         )
         if not state.certain and least >= self.threshold(view.delta):
-            least = self._certain_up_to(state, weigh, self.threshold(view.delta))
+            least = self._certain_up_to(state, arms, self.threshold(view.delta))
         return min(1.0, max(self.pairs, 1) * math.exp(-least) / (1.0 - self.box_share))
 
-    def _certain_up_to(self, state: _State, weigh: tuple[Any, ...], high: float) -> float:
+    def _certain_up_to(self, state: _State, arms: Arms, high: float) -> float:
         """The largest threshold at which ``look`` certifies, where it does not at ``high`` though the evidence is enough: because
         the quick estimate, which has to be near before the exact evidence is looked at, is far too low, as it is for few values
         of arms with very unlike ranges. What is not certified must not attain delta."""
-        look, stale = kernels("exchanges").look, np.ones(self.problem.m, dtype=np.bool_)
+        look, stale = compiled("exchanges").look, np.ones(self.problem.m, dtype=np.bool_)
 
         def certain(threshold: float) -> bool:
-            scores = np.empty_like(state.scores)
-            return bool(look(scores.shape[1], *state.exchanges, stale, scores, *weigh, threshold)[1])
+            scores, verdicts = np.empty_like(state.scores), np.empty_like(state.verdicts)
+            return bool(look(state.exchanges, stale, scores, verdicts, arms, threshold)[1])
 
         low = self.threshold(1.0)
         while high - low > 1e-3:
@@ -252,32 +252,31 @@ class Joint(Policy):
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         if view.open is not None:
             return self._among(view, planned, n)
-        state, confidence, room = self._state(view), self._mixture(view), kernels("exchanges")
+        state, confidence, room = self._state(view), self._mixture(view), compiled("exchanges")
         if len(state.exchanges[0]) == 0:  # there is but one decision
             return self._even(confidence, planned, n)
-        kinds, _, p, *rest = self.weigh(view)
-        counts, scores, stale = planned.copy(), state.scores.copy(), np.zeros(self.problem.m, dtype=np.bool_)
+        arms = self.weigh(view)
+        counts, stale = planned.copy(), np.zeros(self.problem.m, dtype=np.bool_)
+        scores, verdicts = state.scores.copy(), state.verdicts.copy()
         chosen: list[int] = []
         e = state.weakest
         gains = self._quick(view).copy() if view.epsilon > 0 and isinstance(self.problem, LinearProblem) else None
         if gains is not None and self._ahead(view, e) > view.epsilon:
             gains = None  # the weakest exchange seems far enough from a tie to be settled
         for _ in range(n):
-            seen = np.where(confidence.paired, counts // 2, counts).astype(np.float64)
+            planned_arms = arms._replace(n=np.where(confidence.paired, counts // 2, counts).astype(np.float64))
             if gains is not None:  # what could be gained most is narrowed first
                 e = int(gains.argmax())
                 gains[e] *= 1.0 - 0.25 / min(counts[state.exchanges[0][e]], counts[state.exchanges[1][e]])
             elif chosen:  # a planned sample weighs as if it agreed with those before
                 stale[:] = False
                 stale[chosen[-1]] = True
-                e = room.look(
-                    scores.shape[1], *state.exchanges, stale, scores, kinds, seen, p, *rest, self.threshold(view.delta)
-                )[0]
+                e = room.look(state.exchanges, stale, scores, verdicts, planned_arms, self.threshold(view.delta))[0]
             arm = int(room.halved(counts, confidence.paired))
             if arm < 0:
                 arm = int(room.behind(counts))
             if arm < 0:
-                arm = int(room.richer(e, *state.exchanges, kinds, seen, p, *rest, counts))
+                arm = int(room.richer(e, state.exchanges, planned_arms, counts))
             chosen.append(arm)
             counts[arm] += 1
         return chosen
@@ -320,12 +319,12 @@ class Joint(Policy):
         assert isinstance(record, Moments)
         return 0.0 if record.variance else float(record.origins[int(self.problem.scales.argmin())])
 
-    def weigh(self, view: View) -> tuple[Any, ...]:
-        """kinds, n, p, low, high, shift, scale and rho, as the kernels of :mod:`surepick.engine.evidence` take them."""
+    def weigh(self, view: View) -> Arms:
+        """The arms as evidence sees them."""
         confidence, problem = self._mixture(view), self.problem
         n, p = confidence.units(view.record)
         shift = confidence.places(view.record)
-        return confidence.kinds, n, p, problem.low, problem.high, shift, confidence.scale, confidence.rho
+        return Arms(confidence.families, n, p, problem.low, problem.high, shift, confidence.scale, confidence.rho)
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint")
@@ -334,46 +333,33 @@ class Joint(Policy):
         return found
 
     def _look(self, view: View) -> _State:
-        problem, kernel, room = self.problem, self.kernel, kernels("exchanges")
-        weigh, threshold = self.weigh(view), self.threshold(view.delta)
+        problem, room = self.problem, compiled("exchanges")
+        arms, threshold = self.weigh(view), self.threshold(view.delta)
         assert isinstance(view.record, Moments)
         reference = self.reference(view)
         decision = problem._solve(np.clip(view.record.about(reference), problem.low - reference, problem.high - reference))
         last = self._last
         if last is not None and last.threshold == threshold and (last.decision == decision).all():
-            exchanges, scores = last.exchanges, last.scores.copy()
-            stale = (last.n != weigh[1]) | (last.p != weigh[2])
+            exchanges, scores, verdicts = last.exchanges, last.scores.copy(), last.verdicts.copy()
+            stale = (last.n != arms.n) | (last.p != arms.p)
         else:
-            listed = (
-                np.empty(self.pairs, dtype=np.int64), np.empty(self.pairs, dtype=np.int64),
-                np.empty(self.pairs), np.empty(self.pairs),
-            )  # fmt: skip
-            count = room.exchanges(kernel.kind, kernel.ints, kernel.floats, decision, *listed)
-            exchanges = (listed[0][:count], listed[1][:count], listed[2][:count], listed[3][:count])
-            scores, stale = np.empty((2, count)), np.ones(problem.m, dtype=np.bool_)
-        weakest, certain = room.look(scores.shape[1], *exchanges, stale, scores, *weigh, threshold)
+            exchanges = problem.exchanges(decision)
+            scores, verdicts = np.empty(len(exchanges.high)), np.empty(len(exchanges.high), dtype=np.int64)
+            stale = np.ones(problem.m, dtype=np.bool_)
+        weakest, certain = room.look(exchanges, stale, scores, verdicts, arms, threshold)
         paired = self._mixture(view).paired
         if view.ended is not None:  # half a pair of an arm that has ended is never completed, and counts for nothing
             paired = paired & ~view.ended
         whole = int(room.halved(view.counts, paired)) < 0
-        self._last = _State(decision, exchanges, scores, weigh[1], weigh[2], threshold, int(weakest), bool(certain), whole)
+        self._last = _State(decision, exchanges, scores, verdicts, arms.n, arms.p, threshold, int(weakest), bool(certain), whole)
         return self._last
-
-
-def most_exchanges(kernel: Kernel, m: int) -> int:
-    """Exchanges of a decision at most."""
-    if kernel.kind == 0:  # groups
-        k, groups = int(kernel.ints[0]), int(kernel.ints[1])
-        return int((k * (np.diff(kernel.ints[2 : 2 + groups]) - k)).sum())
-    if kernel.kind == 1:  # trees
-        return int((kernel.ints[0] - 1) * (m - kernel.ints[0] + 1))
-    return m * (m - 1)
 
 
 class _State(NamedTuple):
     decision: np.ndarray[Any, Any]
-    exchanges: tuple[Ints, Ints, Floats, Floats]
-    scores: Floats  # and whether they are certain, see engine/exchanges.py
+    exchanges: Exchanges
+    scores: Floats
+    verdicts: Ints  # see engine/enums.py
     n: Floats
     p: Floats
     threshold: float

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..confidence.mixture import width
-from ..engine import kernels
+from ..engine import compiled
 from ..estimators import Mean, Moments
 from ..problems import Subsets
 from ..problems.base import Problem
@@ -78,7 +78,7 @@ class JointLinear(Policy):
         candidates, counts = self.able(view, self.candidates(view)), planned.copy()
         chosen: list[int] = []
         for _ in range(n):
-            arm = int(kernels("exchanges").behind(counts))
+            arm = int(compiled("exchanges").behind(counts))
             if arm < 0 or (view.open is not None and not view.open[arm]):
                 arm = spread(candidates, counts, self.problem.scales, 1)[0]
             chosen.append(arm)

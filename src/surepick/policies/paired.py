@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
+from ..checks import vouched
 from ..confidence.differences import Differences
-from ..engine import kernels
 from ..estimators import Mean, Moments
-from ..problems.base import LinearProblem, Problem, kernel_of
+from ..problems.base import LinearProblem, Problem
 from .base import Policy, View
-from .joint import LISTED, most_exchanges
+from .joint import LISTED
 
 
 class Paired(Policy):
@@ -40,20 +40,15 @@ class Paired(Policy):
     def needs(cls, problem: Problem) -> str | None:
         if type(problem.parameter) is not Mean:
             return "the mean as its parameter"
-        if not (isinstance(problem, LinearProblem) and problem.exchangeable and kernel_of(problem) is not None):
+        if not (isinstance(problem, LinearProblem) and problem.exchangeable and vouched(problem, "exchanges")):
             return "a class in which single exchanges tell whether a decision is optimal"
         if not np.isfinite(problem.high - problem.low).all():
             return "bounded arms"
-        kernel = kernel_of(problem)
-        assert kernel is not None
-        return None if most_exchanges(kernel, problem.m) <= LISTED else f"at most {LISTED:,} exchanges"
+        return None if problem.most_exchanges <= LISTED else f"at most {LISTED:,} exchanges"
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        kernel = problem.kernel()
-        assert kernel is not None
-        self.kernel = kernel
-        self.pairs = most_exchanges(kernel, problem.m)
+        self.pairs = problem.most_exchanges
 
     def rows(self, record: Moments) -> Differences:
         """Where differences are kept: with the other observations."""
@@ -108,17 +103,13 @@ class Paired(Policy):
         return found
 
     def _look(self, view: View) -> tuple[Ints, Ints, Floats]:
-        high, low = np.empty(self.pairs, dtype=np.int64), np.empty(self.pairs, dtype=np.int64)
-        slopes = np.empty(self.pairs), np.empty(self.pairs)
-        kernel = self.kernel
-        count = kernels("exchanges").exchanges(kernel.kind, kernel.ints, kernel.floats, view.decision, high, low, *slopes)
-        high, low = high[:count], low[:count]
+        high, low, *_ = self.problem.exchanges(view.decision)
         lower, upper = view.box
         gains: Floats = np.maximum(upper[low] - lower[high], 0.0)
         tied = upper[low] == lower[high]
         gains[tied] = np.finfo(float).tiny  # an interval that only touches leaves a tie
         record = view.record
-        if isinstance(record, Moments) and isinstance(record.rows, Differences) and count:
+        if isinstance(record, Moments) and isinstance(record.rows, Differences) and len(high):
             threshold = math.log(self.pairs) - math.log(view.delta * (1.0 - self.box_share))
             gains[record.rows.evidence(high, low) >= threshold] = 0.0
         return high, low, gains

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,25 +12,12 @@ from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Arm, ArmIndex, Bools, Floats, Ints
 from ..checks import among, numbers, short
+from ..engine.data import Exchanges
 from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator, Moments, Record
 
 VAST = WIDEST**2  # parameters and decisions up to this: variances are squares of values
 KEPT = ("_detour", "_moves")  # attributes of problems that are worked out when first needed
-
-
-class Kernel(NamedTuple):
-    """How the compiled loop sees a problem: which kernel, and its constant arrays."""
-
-    kind: int
-    ints: np.ndarray[Any, np.dtype[np.int64]]
-    floats: Floats
-
-
-def kernel_of(problem: Problem) -> Kernel | None:
-    """The problem for compiled code. A class from elsewhere may decide otherwise than its parent, so it must say so itself."""
-    cls = type(problem)
-    return problem.kernel() if cls.__module__.startswith(f"{__package__}.") or "kernel" in vars(cls) else None
 
 
 class Constraints(NamedTuple):
@@ -234,9 +221,19 @@ class Problem(ABC):
     @abstractmethod
     def _reward(self, theta: Floats, decision: Floats) -> float: ...
 
-    def kernel(self) -> Kernel | None:
-        """The problem for the compiled loop, or None if only the Python loop can run it."""
+    def lower(self) -> Any:
+        """The problem for compiled loops: a type of ``surepick.engine.data`` or a named tuple of your own; None if only
+        the Python loop can run it."""
         return None
+
+    @property
+    def most_exchanges(self) -> int:
+        """Single exchanges that a decision has at most, if it is ``exchangeable``."""
+        raise ProblemError(f"{type(self).__name__} must say how many single exchanges a decision has at most.")
+
+    def exchanges(self, decision: np.ndarray[Any, Any]) -> Exchanges:
+        """All single exchanges of a decision, if it is ``exchangeable``: a decision is optimal iff none of them is false."""
+        raise ProblemError(f"{type(self).__name__} must list the single exchanges of a decision.")
 
     def keys(self) -> dict[str, Any] | None:
         """What the class is made from besides arms and parameter, as plain numbers, texts and lists for a file; or None."""
@@ -349,3 +346,10 @@ class LinearProblem(Problem):
         steps = rival - decision
         at = steps.nonzero()[0]
         return rival, self.sign * math.fsum((corner[at] * steps[at]).tolist())  # far from 0 a plain sum loses digits
+
+
+def listed(most: int, write: Callable[[Ints, Ints], int]) -> Exchanges:
+    """The exchanges that a kernel writes, for slopes of 1."""
+    high, low = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    count = write(high, low)
+    return Exchanges(high[:count], low[:count], np.ones(count), np.ones(count))

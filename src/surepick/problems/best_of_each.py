@@ -9,10 +9,11 @@ import numpy as np
 
 from ..arms import Bools, Floats, Names, make_arms
 from ..checks import entries, label, short, whole
-from ..engine import kernels
+from ..engine import compiled
+from ..engine.data import Exchanges, Partition
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .base import Kernel, LinearProblem
+from .base import LinearProblem, listed
 
 
 class BestOfEach(LinearProblem):
@@ -106,7 +107,7 @@ class BestOfEach(LinearProblem):
         that one of these can be above h.
         """
         low, high = (lower, upper) if self.sign > 0 else (-upper, -lower)
-        gap, worst, other = kernels("matroids").partition_shortfall(low, high, self._members, self._starts, self.k, decision)
+        gap, worst, other = compiled("partitions").shortfall(self.lower(), low, high, decision)
         rival = decision.astype(np.int64)
         if worst >= 0:
             rival[worst], rival[other] = 0, 1
@@ -126,11 +127,18 @@ class BestOfEach(LinearProblem):
 
     def _open(self, lower: Floats, upper: Floats) -> Bools:
         out = np.empty(self.m, dtype=np.bool_)
-        kernels("matroids").partition_undecided(lower, upper, self._members, self._starts, self.k, out)
+        compiled("partitions").undecided(self.lower(), lower, upper, out)
         return out
 
     def keys(self) -> dict[str, Any]:
         return {"groups": self.group.tolist(), "k": self.k, "sense": self.sense}
 
-    def kernel(self) -> Kernel:
-        return Kernel(0, np.concatenate(([self.k, len(self._starts)], self._starts, self._members)), np.array([self.sign]))
+    def lower(self) -> Partition:
+        return Partition(self.k, self._starts, self._members, self.sign)
+
+    @property
+    def most_exchanges(self) -> int:
+        return int((self.k * (np.diff(self._starts) - self.k)).sum())
+
+    def exchanges(self, decision: np.ndarray[Any, Any]) -> Exchanges:
+        return listed(self.most_exchanges, lambda high, low: compiled("partitions").exchanges(self.lower(), decision, high, low))

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..arms import Floats, Names
 from ..checks import flag
+from ..engine.data import Assignment
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .base import Kernel
 from .edges import edge_arms
 from .oracle import OracleProblem
 
@@ -121,6 +121,6 @@ class Matching(OracleProblem):
         decision[taken if self._complete else taken[taken >= 0]] = 1
         return decision
 
-    def kernel(self) -> Kernel:
+    def lower(self) -> Assignment:
         rows, columns = self._shape
-        return Kernel(4, np.array([rows, columns, columns if self.perfect else columns - rows, *self._cells]), np.empty(0))
+        return Assignment(rows, columns, columns if self.perfect else columns - rows, self._cells, self.sign)

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..arms import Floats, Ints, Names
 from ..checks import label, short
-from ..engine import kernels
+from ..engine import compiled
+from ..engine.data import Ways
 from ..errors import InfeasibleError, ParameterError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .edges import edge_arms
@@ -105,10 +106,15 @@ class Path(OracleProblem):
     def keys(self) -> dict[str, Any]:
         return {"edges": self.edges, "source": self.source, "target": self.target, "sense": self.sense}
 
+    def lower(self) -> Ways | None:
+        if not self.acyclic:
+            return None
+        return Ways(len(self.nodes), self._s, self._t, self._u, self._v, self._kept, self.sign)
+
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         decision = np.zeros(self.m, dtype=np.int64)
         if self.acyclic:
-            edge = kernels("paths").longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[1]
+            edge = compiled("paths").longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[1]
         else:
             edge = self._dijkstra(-weights, self._u, self._v, self._s)[1]
         node = self._t
@@ -143,7 +149,7 @@ class Path(OracleProblem):
     def _with(self, weights: Floats, best: np.ndarray[Any, Any]) -> Floats:
         """The best way through every edge, from two searches (with cycles it may pass a node twice: still a bound)."""
         if self.acyclic:
-            k = kernels("paths")
+            k = compiled("paths")
             ahead = k.longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[0]
             back = k.longest(weights, self._v, self._u, self._backward, self._t, len(self.nodes))[0]
         else:

@@ -80,12 +80,12 @@ class Program(Problem):
             raise ProblemError(f"A has {self.A.shape[1]} columns, but there are {self.m} arms: give one column an arm.")
         if any(bound.shape not in ((), (1,), (len(self.A),)) for bound in (least, most)):
             raise ProblemError(f"A has {len(self.A)} rows: give one number as lower and upper, or one a row.")
-        self.lower: Floats = np.broadcast_to(least, len(self.A)).copy()
-        self.upper: Floats = np.broadcast_to(most, len(self.A)).copy()
-        if not np.isfinite(self.A).all() or np.isnan(self.lower).any() or np.isnan(self.upper).any():
+        self.least: Floats = np.broadcast_to(least, len(self.A)).copy()
+        self.most: Floats = np.broadcast_to(most, len(self.A)).copy()
+        if not np.isfinite(self.A).all() or np.isnan(self.least).any() or np.isnan(self.most).any():
             raise ProblemError("A must be finite, and lower and upper must not be NaN.")
-        if (self.lower > self.upper).any():
-            crossed = int(np.argmax(self.lower > self.upper))
+        if (self.least > self.most).any():
+            crossed = int(np.argmax(self.least > self.most))
             raise InfeasibleError(f"Constraint {crossed} has its lower bound above its upper one: swap or loosen them.")
         top = numbers(levels)
         if top is None or top.shape not in ((), (self.m,)) or not ((top >= 0) & (top <= HIGHEST) & (top == np.floor(top))).all():
@@ -95,12 +95,12 @@ class Program(Problem):
         self.levels: Ints = np.broadcast_to(top.astype(np.int64), (self.m,)).copy()
         refuse_apart(self, APART, self.levels)
         self.linear = bool((self.levels <= 1).all())
-        self._plain = _Model(self.A, _Bounds(self.lower, self.upper, self.levels.astype(np.float64)))
+        self._plain = _Model(self.A, _Bounds(self.least, self.most, self.levels.astype(np.float64)))
         self._solve(np.zeros(self.m))  # raises if there is no decision at all
 
     def keys(self) -> dict[str, Any]:
         return {
-            "A": self.A.tolist(), "lower": self.lower.tolist(), "upper": self.upper.tolist(), "levels": self.levels.tolist(),
+            "A": self.A.tolist(), "lower": self.least.tolist(), "upper": self.most.tolist(), "levels": self.levels.tolist(),
             "sense": self.sense,
         }  # fmt: skip
 
@@ -110,7 +110,7 @@ class Program(Problem):
     def _contains(self, decision: Floats) -> bool:
         whole = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.levels)
         rows, near = self.A @ decision, 1e-9
-        return bool(whole.all() and (rows >= self.lower - near).all() and (rows <= self.upper + near).all())
+        return bool(whole.all() and (rows >= self.least - near).all() and (rows <= self.most + near).all())
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
         return self.sign * float(theta @ decision)
@@ -120,7 +120,7 @@ class Program(Problem):
         return min(ends), max(ends)
 
     def constraints(self) -> Constraints:
-        return Constraints(self.A, self.lower, self.upper, self.levels, self.sign)
+        return Constraints(self.A, self.least, self.most, self.levels, self.sign)
 
     def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
         if self.linear:

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
 from ..checks import MANY, entries, numbers, sequence, short, whole
-from ..engine import kernels
+from ..engine import compiled
+from ..engine.data import Plan
 from ..errors import InfeasibleError, ParameterError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .base import Kernel, Problem
+from .base import Problem
 from .dual import least_bound
 from .explicit import undecided_real
 
@@ -117,10 +118,10 @@ class ResourcePlan(Problem):
     def _solve(self, theta: Floats) -> Ints:
         y = np.empty(self.m, dtype=np.int64)
         if self.convex:
-            kernels("plans").plan_solve(theta, self._steps, self._first, self.require, y)
+            compiled("plans").best(self._convex(), theta, y)
         else:
             table = np.repeat(theta, self.caps + 1) * self._level - self._costs
-            kernels("plans").plan_program(table, self._starts, self.require, y)
+            compiled("plans").plan_program(table, self._starts, self.require, y)
         return y
 
     def cost_table(self, arm: Hashable) -> Floats:
@@ -148,7 +149,7 @@ class ResourcePlan(Problem):
     def _undecided(self, lower: Floats, upper: Floats) -> Bools:
         if self.convex:
             out = np.empty(self.m, dtype=np.bool_)
-            kernels("plans").plan_undecided(lower, upper, self._steps, self._first, self.require, out)
+            compiled("plans").undecided(self._convex(), lower, upper, out)
             return out
         if self.exact:
             return undecided_real(self._plans, self._plan_rewards, lower, upper)
@@ -160,14 +161,14 @@ class ResourcePlan(Problem):
         reached = self._reward(lower, at_lower.astype(np.float64)) - self._near(lower, upper)
         table = np.repeat(upper, self.caps + 1) * self._level - self._costs
         out = np.empty(self.m, dtype=np.bool_)
-        kernels("plans").plan_open(table, self._starts, middle, self.require, reached, out)
+        compiled("plans").plan_open(table, self._starts, middle, self.require, reached, out)
         return out
 
     def _contested(self, lower: Floats, upper: Floats, decision: Ints) -> Bools:
         """Arms that some plan changes which could do at least as well as the decision somewhere on the box."""
         edges = self._edges(lower, upper, decision.astype(np.float64))
         out = np.empty(self.m, dtype=np.bool_)
-        kernels("plans").plan_open(edges, self._starts, decision, self.require, -self._near(lower, upper), out)
+        compiled("plans").plan_open(edges, self._starts, decision, self.require, -self._near(lower, upper), out)
         return out
 
     def _near(self, lower: Floats, upper: Floats) -> float:
@@ -194,7 +195,7 @@ class ResourcePlan(Problem):
         edges = self._edges(lower, upper, decision)
         y = np.empty(self.m, dtype=np.int64)
         if self.rival_exact:
-            kernels("plans").plan_program(edges, self._starts, self.require, y)
+            compiled("plans").plan_program(edges, self._starts, self.require, y)
             return y, float(edges[self._starts[:-1] + y].sum())
         more = self._level - np.repeat(decision, self.caps + 1)
         slack = float(decision.sum()) - self.require
@@ -214,10 +215,11 @@ class ResourcePlan(Problem):
             missing -= add
         return y, value
 
-    def kernel(self) -> Kernel | None:
-        if not self.convex:
-            return None
-        return Kernel(3, np.concatenate(([self.require], self._first)), self._steps)
+    def lower(self) -> Plan | None:
+        return self._convex() if self.convex else None
+
+    def _convex(self) -> Plan:
+        return Plan(self.require, self._steps, self._first)
 
 
 def _count(cost: object, caps: object, arms: Names | None) -> int:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
-from ..engine import kernels
+from ..engine import compiled
+from ..engine.data import Allocation, Exchanges
 from ..errors import ParameterError, ProblemError
 from ..estimators import Variance
 from .allocate import NEAR, check_limits, check_sizes, exact_gain, fill
-from .base import Kernel, Problem
+from .base import Problem
 from .dual import least_bound
 
 PROGRAM = 300_000  # steps up to which the relative gap is worked out exactly
@@ -67,7 +68,7 @@ class SampleAllocation(Problem):
         if len(made) != len(self.sizes):
             raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.")
         super().__init__(made, Variance())
-        self.budget, self.lower, self.upper = check_limits(self.m, budget, lower, upper)
+        self.budget, self.least, self.most = check_limits(self.m, budget, lower, upper)
         share = self.sizes / self.sizes.sum()
         self._share2: Floats = share * share
         # Divided by a power of two, so that squares stay within floating point and gains compare as before.
@@ -75,12 +76,12 @@ class SampleAllocation(Problem):
 
     def keys(self) -> dict[str, Any]:
         return {
-            "sizes": self.sizes.tolist(), "budget": self.budget, "lower": self.lower.tolist(), "upper": self.upper.tolist()
+            "sizes": self.sizes.tolist(), "budget": self.budget, "lower": self.least.tolist(), "upper": self.most.tolist()
         }  # fmt: skip
 
     def _solve(self, theta: Floats) -> Ints:
         _refuse_negative(theta, "theta")
-        return fill(self.sizes, theta, self.budget, self.lower, self.upper)
+        return fill(self.sizes, theta, self.budget, self.least, self.most)
 
     def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
         low, high = super().check_box(lower, upper)
@@ -88,7 +89,7 @@ class SampleAllocation(Problem):
         return low, high
 
     def _contains(self, decision: Floats) -> bool:
-        whole = (decision == np.floor(decision)) & (decision >= self.lower) & (decision <= self.upper)
+        whole = (decision == np.floor(decision)) & (decision >= self.least) & (decision <= self.most)
         return bool(whole.all() and decision.sum() <= self.budget)
 
     def _reward(self, theta: Floats, decision: Floats) -> float:
@@ -105,14 +106,14 @@ class SampleAllocation(Problem):
         out: Bools = at_lower != at_upper
         same = ~out
         # One more at U_i: against the weakest unit held by another at L.
-        held = at_lower > self.lower
-        more = same & (at_lower < self.upper)
+        held = at_lower > self.least
+        more = same & (at_lower < self.most)
         if held.any() and more.any():
             weak = _extremes(self._n, lower, at_lower - 1, held, strongest=False)
             out |= more & self._beats(upper, at_lower, lower, at_lower - 1, weak, wins=True)
         # One less at L_i: against the best unit that another lacks at U.
-        lacking = at_upper < self.upper
-        less = same & (at_upper > self.lower)
+        lacking = at_upper < self.most
+        less = same & (at_upper > self.least)
         if lacking.any() and less.any():
             best = _extremes(self._n, upper, at_upper, lacking, strongest=True)
             out |= less & self._beats(lower, at_upper - 1, upper, at_upper, best, wins=False)
@@ -148,7 +149,7 @@ class SampleAllocation(Problem):
         """G by Lagrangian duality: an upper bound, equal to G up to rounding to whole interviews."""
         up, down = self._share2 * upper, self._share2 * lower
         slack = self.budget - float(decision.sum())
-        low, high = self.lower.astype(np.float64), self.upper.astype(np.float64)
+        low, high = self.least.astype(np.float64), self.most.astype(np.float64)
 
         def best(price: float) -> tuple[Floats, Floats]:
             """Every arm's best number of interviews at this price, and what it gains over the decision."""
@@ -183,13 +184,23 @@ class SampleAllocation(Problem):
         programming while that is cheap, else from above by a price on interviews.
         """
         rival = np.rint(decision).astype(np.int64)
-        exact = self.m * min(self.budget, int(self.upper.max())) * self.budget <= PROGRAM
-        weigh = kernels("allocation").ratio_exact if exact else kernels("allocation").ratio_bound
-        share = weigh(self._share2, lower, upper, decision, self.lower, self.upper, self.budget, rival)
+        exact = self.m * min(self.budget, int(self.most.max())) * self.budget <= PROGRAM
+        weigh = compiled("allocation").ratio_exact if exact else compiled("allocation").ratio_bound
+        share = weigh(self._share2, lower, upper, decision, self.least, self.most, self.budget, rival)
         return rival, float(share)
 
-    def kernel(self) -> Kernel:
-        return Kernel(2, np.concatenate(([self.budget], self.lower, self.upper)), self._n)
+    def lower(self) -> Allocation:
+        return Allocation(self.budget, self._n, self.least, self.most)
+
+    @property
+    def most_exchanges(self) -> int:
+        return self.m * (self.m - 1)
+
+    def exchanges(self, decision: np.ndarray[Any, Any]) -> Exchanges:
+        high, low = np.empty(self.most_exchanges, dtype=np.int64), np.empty(self.most_exchanges, dtype=np.int64)
+        slopes = np.empty(self.most_exchanges), np.empty(self.most_exchanges)
+        count = compiled("allocation").exchanges(self.lower(), decision.astype(np.int64), high, low, *slopes)
+        return Exchanges(high[:count], low[:count], slopes[0][:count], slopes[1][:count])
 
 
 def _refuse_negative(theta: Floats, what: str) -> None:

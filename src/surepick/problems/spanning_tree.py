@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..arms import Bools, Floats, Names
-from ..engine import kernels
+from ..engine import compiled
+from ..engine.data import Exchanges, Tree
 from ..errors import InfeasibleError
 from ..estimators import Estimator, make_estimator
-from .base import Kernel, LinearProblem
+from .base import LinearProblem, listed
 from .edges import edge_arms
 
 
@@ -80,15 +81,23 @@ class SpanningTree(LinearProblem):
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         order = np.argsort(-weights, kind="stable")
         decision = np.zeros(self.m, dtype=np.int64)
-        kernels("matroids").kruskal(order, self._u, self._v, len(self.nodes), decision)
+        parent = np.empty(len(self.nodes), dtype=np.int64)
+        compiled("trees").grow(order, self._u, self._v, parent, decision)
         return decision
 
     def _open(self, lower: Floats, upper: Floats) -> Bools:
         out = np.empty(self.m, dtype=np.bool_)
         by_lower = np.argsort(-lower, kind="stable")
         by_upper = np.argsort(-upper, kind="stable")
-        kernels("matroids").tree_undecided(lower, upper, by_lower, by_upper, self._u, self._v, len(self.nodes), out)
+        compiled("trees").undecided(self.lower(), lower, upper, by_lower, by_upper, out)
         return out
 
-    def kernel(self) -> Kernel:
-        return Kernel(1, np.concatenate(([len(self.nodes), int(self.sign)], self._u, self._v)), np.empty(0))
+    def lower(self) -> Tree:
+        return Tree(len(self.nodes), self._u, self._v, self.sign)
+
+    @property
+    def most_exchanges(self) -> int:
+        return (len(self.nodes) - 1) * (self.m - len(self.nodes) + 1)
+
+    def exchanges(self, decision: np.ndarray[Any, Any]) -> Exchanges:
+        return listed(self.most_exchanges, lambda high, low: compiled("trees").exchanges(self.lower(), decision, high, low))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Bools, Floats, Names, make_arms
 from ..checks import LARGEST, numbers, short
+from ..engine.data import Listed
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import Problem, check_sense, refuse_apart
@@ -77,6 +78,9 @@ class Subsets(Problem):
 
     def keys(self) -> dict[str, Any]:
         return {"decisions": self.decisions.tolist(), "sense": self.sense}
+
+    def lower(self) -> Listed:
+        return Listed(self._D)
 
     def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
         row: np.ndarray[Any, Any] = self.decisions[leading(self._D, self._zero, theta)]

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..checks import LARGEST, MANY, SEEDS, short, whole
 from ..engine import start
-from ..engine.kinds import DECIDED, EMPTY, SPENT, UNSURE
+from ..engine.enums import Stop
+from ..engine.loops import Loop, find
 from ..environments.base import Environment
 from ..errors import SettingError
 from ..explorer import Explorer
-from .compiled import Compiled, compiled_loop
 from .source import Sampler, Source
 
 log = logging.getLogger("surepick")
@@ -61,7 +61,7 @@ def drive(
 
 
 def _drive(explorer: Explorer, source: Source, report: Report, batch: int, compiled: bool) -> None:
-    fast = compiled_loop(explorer) if compiled and batch == 1 else None
+    fast = find(explorer) if compiled and batch == 1 else None
     patience = Patience()
     batch = max(batch, explorer.policy.pace)
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
@@ -111,14 +111,14 @@ class Patience:
         with self.kernel.charged():
             return explorer.ask(n)
 
-    def over(self, loop: Compiled, explorer: Explorer, source: Source) -> bool:
+    def over(self, loop: Loop, explorer: Explorer, source: Source) -> bool:
         if self.kernel is None:
             self.kernel, given = loop.prepare(explorer, source)
             self.ready = self.kernel.ready(*given, LARGEST, ROUNDS)
         return self.ready or self.kernel.spent >= start.patience
 
 
-def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Report) -> bool:
+def run_compiled(loop: Loop, explorer: Explorer, source: Source, report: Report) -> bool:
     """Explore in compiled code; True if it ended as the policy would have it."""
     stretch, rounds = loop.prepare(explorer, source), ROUNDS
     limit = LARGEST if explorer.budget is None else explorer.budget
@@ -130,13 +130,13 @@ def run_compiled(loop: Compiled, explorer: Explorer, source: Source, report: Rep
             finally:  # also after Ctrl-C
                 explorer.forget()
         took = time.perf_counter() - began
-        if what in (DECIDED, SPENT):
-            return what == SPENT or explorer.policy.certified(explorer.view)
-        if what == EMPTY:
+        if what in (Stop.DECIDED, Stop.SPENT):
+            return what == Stop.SPENT or explorer.policy.certified(explorer.view)
+        if what == Stop.EMPTY:
             source.refill(arm)
             if not explorer.able[arm]:  # it has ended
                 return False
-        elif what == UNSURE:  # rounding cannot tell: one round in Python
+        elif what == Stop.UNSURE:  # rounding cannot tell: one round in Python
             arms = explorer.ask(1)
             if not arms:
                 return True

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..arms import Floats
 from ..certificate import Outcome
-from ..engine.kinds import BITS, FEWEST, FILLED, FIRST, FOREIGN, LAST, LAW, USED
-from ..environments.base import Environment, Law, law_of, stream
+from ..engine.data import Stock
+from ..engine.enums import FEWEST, Law, Shelf
+from ..environments.base import Environment, Laws, law_of, stream
 from ..errors import ObservationError, SamplerError
 from ..explorer import Explorer
 
@@ -37,18 +38,28 @@ class Source:
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
         self.chunk = MOST if isinstance(sampler, Environment) else 1
         self.rngs = [stream(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)]
-        self.stock = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/kinds.py
+        self.stock = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/enums.py
         self.laws = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
         if law is not None and self._fits(law):
             self.laws = np.ascontiguousarray(law.numbers)
-            self.stock[:, LAW], self.stock[:, FIRST], self.stock[:, LAST] = law.kinds, law.starts[:-1], law.starts[1:]
-            self.stock[:, BITS] = [_address(rng.bit_generator.capsule, b"BitGenerator") for rng in self.rngs]
-            if (self.stock[:, LAW] != FOREIGN).all():  # compiled code draws few at a time as quickly, and they stay in the cache
+            self.stock[:, Shelf.LAW], self.stock[:, Shelf.FIRST], self.stock[:, Shelf.LAST] = (
+                law.kinds,
+                law.starts[:-1],
+                law.starts[1:],
+            )
+            self.stock[:, Shelf.BITS] = [_address(rng.bit_generator.capsule, b"BitGenerator") for rng in self.rngs]
+            if (
+                self.stock[:, Shelf.LAW] != Law.FOREIGN
+            ).all():  # compiled code draws few at a time as quickly, and they stay in the cache
                 self.chunk = FEWEST
         self.buffer = np.empty((m, self.chunk))
 
-    def _fits(self, law: Law) -> bool:
+    def lower(self) -> Stock:
+        """The values for compiled loops."""
+        return Stock(self.buffer, self.stock, self.laws)
+
+    def _fits(self, law: Laws) -> bool:
         """Every value that the law can give is one that its arm takes, so that none need be checked."""
         arms = self.explorer.problem.arms
         low, high = np.array([arm.low for arm in arms]), np.array([arm.high for arm in arms])
@@ -94,16 +105,16 @@ class Source:
         n = min(self.chunk, max(FEWEST, 2 * int(self.explorer.record.counts[arm])))
         values = self.drawn(arm, n)
         self.buffer[arm, : len(values)] = values
-        self.stock[arm, USED], self.stock[arm, FILLED] = 0, len(values)
+        self.stock[arm, Shelf.USED], self.stock[arm, Shelf.FILLED] = 0, len(values)
 
     def take(self, arm: int, n: int) -> None:
         """Tell the explorer the next n values of an arm."""
-        used, filled = int(self.stock[arm, USED]), int(self.stock[arm, FILLED])
+        used, filled = int(self.stock[arm, Shelf.USED]), int(self.stock[arm, Shelf.FILLED])
         if n == 1 and used >= filled:
             self.refill(arm)
-            used, filled = 0, int(self.stock[arm, FILLED])
+            used, filled = 0, int(self.stock[arm, Shelf.FILLED])
         ready = self.buffer[arm, used : min(used + n, filled)]
-        self.stock[arm, USED] += len(ready)
+        self.stock[arm, Shelf.USED] += len(ready)
         if len(ready) < n and self.explorer.able[arm]:
             ready = np.concatenate((ready, self.drawn(arm, n - len(ready))))
         with self.explorer.lock:  # others may look meanwhile

@@ -1,4 +1,5 @@
-"""Sample allocation: undecided strata from the allocations of a nearby box."""
+"""Sample allocation: undecided strata from the allocations of a nearby box, single exchanges of an :class:`Allocation`, and how
+far one may be from the best."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import math
 
 import numpy as np
 
-from .compile import inline, kernel
+from ..compile import inline, kernel
 
 
 @inline
@@ -54,11 +55,12 @@ def richest_lacking(sizes, theta, most, y, but):
 
 
 @kernel
-def improve(sizes, theta, least, most, y):
+def improve(data, theta, y):
     """Move single units from the poorest held to the richest lacking until none helps.
 
     False if rounding cannot tell, or if the start is so far off that the closed form is faster.
     """
+    sizes, least, most = data.sizes, data.least, data.most
     for _ in range(64 + 4 * len(y)):
         rich = richest_lacking(sizes, theta, most, y, -1)
         poor = poorest_held(sizes, theta, least, y, -1)
@@ -77,12 +79,13 @@ def improve(sizes, theta, least, most, y):
 
 
 @kernel
-def allocation_undecided(lower, upper, sizes, least, most, at_lower, at_upper, out):
+def undecided(data, lower, upper, at_lower, at_upper, out):
     """Undecided strata, starting from the allocations of an earlier, similar box. False if rounding cannot tell.
 
     See ``SampleAllocation`` for the test; a False is settled there, with exact fractions.
     """
-    if not (improve(sizes, lower, least, most, at_lower) and improve(sizes, upper, least, most, at_upper)):
+    sizes, least, most = data.sizes, data.least, data.most
+    if not (improve(data, lower, at_lower) and improve(data, upper, at_upper)):
         return False
     poor1 = poorest_held(sizes, lower, least, at_lower, -1)
     rich1 = richest_lacking(sizes, upper, most, at_upper, -1)
@@ -108,6 +111,21 @@ def allocation_undecided(lower, upper, sizes, least, most, at_lower, at_upper, o
                 return False
             out[i] = c > 0
     return True
+
+
+@kernel
+def exchanges(data, decision, high, low, slope_high, slope_low):
+    """All single exchanges of an allocation, a unit of a stratum for one of another, with their slopes; returns how many."""
+    m, c = len(decision), 0
+    for i in range(m):
+        if decision[i] > data.least[i]:
+            for j in range(m):
+                if j != i and decision[j] < data.most[j]:
+                    high[c], low[c] = i, j
+                    slope_high[c] = data.sizes[i] * data.sizes[i] / (decision[i] * (decision[i] - 1.0))
+                    slope_low[c] = data.sizes[j] * data.sizes[j] / (decision[j] * (decision[j] + 1.0))
+                    c += 1
+    return c
 
 
 # -- how many times the best variance an allocation may have ------------------------------------------------------------

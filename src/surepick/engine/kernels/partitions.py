@@ -1,19 +1,12 @@
-"""Undecided arms of the matroids, all at once: top-k and groups, and spanning trees."""
+"""The k best of every group: the best decision, undecided arms and single exchanges of a :class:`Partition`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .compile import inline, kernel
-
-
-@inline
-def ahead(x, i, y, j):
-    """The order of a matroid's elements: larger value, then lower index."""
-    return x > y or (x == y and i < j)
-
-
-# -- top-k, best of each group
+from ..compile import kernel
+from ..data import Array, Partition
+from .order import ahead
 
 
 @kernel
@@ -80,7 +73,19 @@ def nth_best(values, members, start, end, r):
 
 
 @kernel
-def partition_undecided(lower, upper, members, starts, k, out):
+def best(data, weights, decision):
+    """phi for these weights, which are maximised."""
+    for g in range(len(data.starts) - 1):
+        edge, a = nth_best(weights, data.members, data.starts[g], data.starts[g + 1], data.k)
+        for p in range(data.starts[g], data.starts[g + 1]):
+            i = data.members[p]
+            decision[i] = 0 if ahead(edge, a, weights[i], i) else 1
+
+
+@kernel
+def undecided(data, lower, upper, out):
+    """C_t of a box of what is maximised."""
+    k, starts, members = data.k, data.starts, data.members
     for g in range(len(starts) - 1):
         start, end = starts[g], starts[g + 1]
         if end - start == k:
@@ -96,8 +101,9 @@ def partition_undecided(lower, upper, members, starts, k, out):
 
 
 @kernel
-def partition_shortfall(lower, upper, members, starts, k, decision):
+def shortfall(data, lower, upper, decision):
     """The most by which an arm of the decision can be behind the k-th best of its group, that arm, and the strongest other."""
+    k, starts, members = data.k, data.starts, data.members
     most, worst, other = 0.0, -1, -1
     for g in range(len(starts) - 1):
         start, end = starts[g], starts[g + 1]
@@ -120,100 +126,25 @@ def partition_shortfall(lower, upper, members, starts, k, decision):
     return most, worst, other
 
 
-# -- spanning trees
-
-
-@inline
-def find(parent, x):
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
-
-
 @kernel
-def kruskal(order, u, v, nodes, decision):
-    grow(order, u, v, np.empty(nodes, np.int64), decision)
+def exchanges(data, decision, high, low):
+    """All single exchanges of a decision, an arm of a group out and another one in; returns how many."""
+    c, members = 0, data.members
+    for g in range(len(data.starts) - 1):
+        for a in range(data.starts[g], data.starts[g + 1]):
+            if decision[members[a]]:
+                for b in range(data.starts[g], data.starts[g + 1]):
+                    if not decision[members[b]]:
+                        i, j = members[a], members[b]
+                        high[c], low[c] = (i, j) if data.sign > 0.0 else (j, i)
+                        c += 1
+    return c
 
 
-@kernel
-def grow(order, u, v, parent, decision):
-    """As ``kruskal``, with room for the parents of the nodes."""
-    nodes = len(parent)
-    for x in range(nodes):
-        parent[x] = x
-    decision[:] = 0
-    left = nodes - 1
-    for e in order:
-        a, b = find(parent, u[e]), find(parent, v[e])
-        if a != b:
-            parent[a] = b
-            decision[e] = 1
-            left -= 1
-            if left == 0:
-                break
-
-
-@kernel
-def tree_undecided(lower, upper, by_lower, by_upper, u, v, nodes, out):
-    m = len(u)
-    # Can be in: not spanned by the edges whose L is ahead of U_i.
-    parent = np.arange(nodes)
-    p = 0
-    for i in by_upper:
-        while p < m and ahead(lower[by_lower[p]], by_lower[p], upper[i], i):
-            a, b = find(parent, u[by_lower[p]]), find(parent, v[by_lower[p]])
-            if a != b:
-                parent[a] = b
-            p += 1
-        out[i] = find(parent, u[i]) != find(parent, v[i])
-    # Can be out: outside the best tree at U, or with a replacement whose U is ahead of L_i.
-    tree = np.empty(m, np.int64)
-    kruskal(by_upper, u, v, nodes, tree)
-    above, edge_above, depth = root_tree(tree, u, v, nodes)
-    replacement = np.full(m, -1)
-    top = np.arange(nodes)  # the highest node reachable over edges that have a replacement already
-    for f in by_upper:
-        if tree[f]:
-            continue
-        a, b = find(top, u[f]), find(top, v[f])
-        while a != b:
-            if depth[a] < depth[b]:
-                a, b = b, a
-            replacement[edge_above[a]] = f
-            top[a] = above[a]
-            a = find(top, a)
-    for i in range(m):
-        if out[i] and tree[i]:
-            f = replacement[i]
-            out[i] = f >= 0 and ahead(upper[f], f, lower[i], i)
-
-
-@kernel
-def root_tree(tree, u, v, nodes):
-    """Parents, edges to them and depths of a spanning tree rooted at node 0."""
-    head = np.full(nodes, -1)
-    link = np.full(2 * len(u), -1)
-    for e in range(len(u)):
-        if tree[e]:
-            link[2 * e] = head[u[e]]
-            head[u[e]] = 2 * e
-            link[2 * e + 1] = head[v[e]]
-            head[v[e]] = 2 * e + 1
-    above = np.full(nodes, -1)
-    edge_above = np.full(nodes, -1)
-    depth = np.zeros(nodes, np.int64)
-    queue = np.zeros(nodes, np.int64)
-    size = 1
-    for q in range(nodes):
-        x = queue[q]
-        half = head[x]
-        while half >= 0:
-            e = half // 2
-            y = v[e] if half % 2 == 0 else u[e]
-            if e != edge_above[x]:
-                above[y], edge_above[y], depth[y] = x, e, depth[x] + 1
-                queue[size] = y
-                size += 1
-            half = link[half]
-    return above, edge_above, depth
+def groups_of(data: Partition) -> Array:
+    """The group of every arm; -1 if all of its group are taken."""
+    group = np.full(len(data.members), -1)
+    for g in range(len(data.starts) - 1):
+        if data.starts[g + 1] - data.starts[g] > data.k:
+            group[data.members[data.starts[g] : data.starts[g + 1]]] = g
+    return group

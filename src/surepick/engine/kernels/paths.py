@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import kernel
+from ..compile import kernel
 
 
 @kernel
@@ -21,3 +21,15 @@ def longest(weights, u, v, edges, start, nodes):
             value[v[e]] = there
             last[v[e]] = e
     return value, last
+
+
+@kernel
+def best(data, weights, decision):
+    """phi for these weights, which are maximised: the longest way."""
+    last = longest(weights, data.u, data.v, data.order, data.source, data.nodes)[1]
+    decision[:] = 0
+    node = data.target
+    while node != data.source:
+        e = last[node]
+        decision[e] = 1
+        node = data.u[e]

@@ -6,18 +6,8 @@ import math
 
 import numpy as np
 
-from .compile import kernel, small
-
-
-@kernel
-def kl(p, q):
-    """Divergence of Bernoulli(p) from Bernoulli(q)."""
-    total = 0.0
-    if p > 0.0:
-        total += p * math.log(p / q) if q > 0.0 else np.inf
-    if p < 1.0:
-        total += (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if q < 1.0 else np.inf
-    return total
+from ..compile import kernel, small
+from .divergence import kl
 
 
 @kernel
@@ -88,7 +78,8 @@ def kt_bounds(n, p, level, old_n, old_p, lower, upper):
 
 @small
 def bernstein_evidence(s, v, rho, norm):
-    """Log evidence that the mean is lower, from a sum that is s >= 0 above its mean and has summed squared surprises v.
+    """Log evidence that the mean is lower, from a sum that is s >= 0 above its mean and has summed squared prediction errors
+    v.
 
     The mixture of exp(l s - v (-ln(1 - l) - l)) over 1 - l ~ Gamma(rho, rho), truncated to [0, 1]. Of its two incomplete gamma
     functions one is a constant, in ``norm``; the other, P(a, x) with x > a, is 1 - Q(a, x) and close to 1 where it matters.

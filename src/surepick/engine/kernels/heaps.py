@@ -8,7 +8,7 @@ A heap lies in ``[start : start + size]`` of its row, ordered by the values of r
 
 from __future__ import annotations
 
-from .compile import lean, tight
+from ..compile import lean, tight
 
 
 @tight

@@ -13,25 +13,8 @@ from numba.extending import intrinsic
 from numba.np.random.distributions import random_beta, random_standard_normal
 from numba.np.random.generator_core import next_double
 
-from .compile import lean, tight
-from .kinds import (
-    BERNOULLI,
-    BETA,
-    BITS,
-    DECIDED,
-    EMPTY,
-    FEWEST,
-    FILLED,
-    FIRST,
-    FOREIGN,
-    LAST,
-    LAW,
-    NORMAL,
-    PAUSED,
-    REPLAY,
-    SPENT,
-    USED,
-)
+from ..compile import lean, tight
+from ..enums import FEWEST, Law, Shelf, Stop
 from .record import observe
 
 _bits = types.NumPyRandomBitGeneratorType("bit_generator")
@@ -55,21 +38,22 @@ def generator(typing_context, address):
 
 
 @lean
-def restock(arm, counts, buffer, stock, laws):
+def restock(arm, record, stock):
     """Draw the next values of an arm, about twice as many as it has had; False if its law is not known here."""
-    law, first, last = stock[arm, LAW], stock[arm, FIRST], stock[arm, LAST]
-    if law == FOREIGN:
+    laws, state = stock.laws, stock.state
+    law, first, last = state[arm, Shelf.LAW], state[arm, Shelf.FIRST], state[arm, Shelf.LAST]
+    if law == Law.FOREIGN:
         return False
-    bits = generator(stock[arm, BITS])
-    n = min(buffer.shape[1], max(FEWEST, 2 * counts[arm]))
+    bits = generator(state[arm, Shelf.BITS])
+    n = min(stock.values.shape[1], max(FEWEST, 2 * record.counts[arm]))
     for s in range(n):
-        if law == BERNOULLI:
+        if law == Law.BERNOULLI:
             x = 1.0 if next_double(bits) < laws[first] else 0.0
-        elif law == NORMAL:
+        elif law == Law.NORMAL:
             x = laws[first] + laws[first + 1] * random_standard_normal(bits)
-        elif law == BETA:
+        elif law == Law.BETA:
             x = random_beta(bits, laws[first], laws[first + 1])
-        elif law == REPLAY:
+        elif law == Law.REPLAY:
             x = laws[first + int(next_double(bits) * (last - first))]
         else:  # a table: the values of all arms come first, here are their cumulated probabilities
             u, low, high = next_double(bits), first, last
@@ -80,20 +64,21 @@ def restock(arm, counts, buffer, stock, laws):
                 else:
                     low = middle + 1
             x = laws[low - first]
-        buffer[arm, s] = x
-    stock[arm, USED], stock[arm, FILLED] = 0, n
+        stock.values[arm, s] = x
+    state[arm, Shelf.USED], state[arm, Shelf.FILLED] = 0, n
     return True
 
 
 @tight
-def sample(arm, t, budget, counts, table, variance, buffer, stock, laws):
+def sample(arm, t, record, stock, limit):
     """Observe the next value of an arm, or of none (-1); PAUSED if that is done, else why it is not."""
     if arm < 0:
-        return DECIDED
-    if t >= budget:
-        return SPENT
-    if stock[arm, USED] >= stock[arm, FILLED] and not restock(arm, counts, buffer, stock, laws):
-        return EMPTY
-    observe(counts, table, variance, arm, buffer[arm, stock[arm, USED]])
-    stock[arm, USED] += 1
-    return PAUSED
+        return Stop.DECIDED
+    if t >= limit:
+        return Stop.SPENT
+    state = stock.state
+    if state[arm, Shelf.USED] >= state[arm, Shelf.FILLED] and not restock(arm, record, stock):
+        return Stop.EMPTY
+    observe(arm, stock.values[arm, state[arm, Shelf.USED]], record)
+    state[arm, Shelf.USED] += 1
+    return Stop.PAUSED

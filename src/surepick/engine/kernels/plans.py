@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import inline, kernel
+from ..compile import inline, kernel
 
 
 @inline
@@ -17,8 +17,9 @@ def richer(x, i, y, j):
 
 
 @kernel
-def plan_solve(theta, steps, first, require, y):
+def best(data, theta, y):
     """Every unit that gains, then the richest of the others until the requirement is met."""
+    steps, first, require = data.steps, data.first, data.require
     m = len(theta)
     total = 0
     for i in range(m):
@@ -50,12 +51,13 @@ def plan_solve(theta, steps, first, require, y):
 
 
 @kernel
-def plan_undecided(lower, upper, steps, first, require, out):
+def undecided(data, lower, upper, out):
+    steps, first, require = data.steps, data.first, data.require
     m = len(lower)
     at_lower = np.empty(m, np.int64)
     at_upper = np.empty(m, np.int64)
-    sum_lower = plan_solve(lower, steps, first, require, at_lower)
-    sum_upper = plan_solve(upper, steps, first, require, at_upper)
+    sum_lower = best(data, lower, at_lower)
+    sum_upper = best(data, upper, at_upper)
     # The two poorest units held at L and the two richest lacking at U, of different arms.
     poor1, poor2, rich1, rich2 = -1, -1, -1, -1
     gain_poor1, gain_poor2, gain_rich1, gain_rich2 = np.inf, np.inf, -np.inf, -np.inf

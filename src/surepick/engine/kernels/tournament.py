@@ -6,7 +6,7 @@ win; among equal ones an estimate before an exact score, then lower seconds, the
 
 from __future__ import annotations
 
-from .compile import lean, tight
+from ..compile import lean, tight
 
 SCORE, SECOND, ORDER, LOOSE = 0, 1, 2, 3  # rows of ``scores``; LOOSE is 1 for a score that is only a lower bound
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import kernel
+from ..compile import kernel
 
 
 @kernel
@@ -72,10 +72,9 @@ def assign(cost, rows, columns, column_of):
 
 
 @kernel
-def matching_best(ints, weights, decision):
+def best(data, weights, decision):
     """phi of a ``Matching`` for these weights. False if they are too large to tell edges from missing ones."""
-    rows, columns, own = ints[0], ints[1], ints[2]
-    cells = ints[3:]
+    rows, columns, own, cells = data.rows, data.columns, data.own, data.cells
     biggest = 0.0
     for e in range(len(weights)):
         biggest = max(biggest, abs(weights[e]))

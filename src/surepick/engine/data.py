@@ -1,0 +1,137 @@
+"""What compiled code sees, as named tuples that kernels and loops take whole. Importable without numba.
+
+A problem is lowered to one of the decision classes below (``problem.lower()``), a confidence sequence to a :class:`Sequence`, a
+record of observations to a :class:`Record`, and what a sampler gives to a :class:`Stock`. Arrays are handed on as they are: loops
+work on those of an explorer in place. All fields of a type are always of the same types, since numba compiles a kernel anew for
+every combination.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+# -- one exploration ----------------------------------------------------------------------------------------------------
+
+
+class Record(NamedTuple):
+    """What has been observed."""
+
+    counts: Array
+    table: Array  # a row an arm, see :class:`surepick.engine.enums.Column`
+    variance: bool  # the parameter is the variance
+
+
+class Stock(NamedTuple):
+    """Values drawn ahead, a row an arm."""
+
+    values: Array
+    state: Array  # see :class:`surepick.engine.enums.Shelf`
+    laws: Array  # numbers of all laws
+
+
+class Sequence(NamedTuple):
+    """A confidence sequence. The logarithm in a radius is first + power ln(t) - second - third."""
+
+    form: int  # a :class:`surepick.engine.enums.Form`, as a plain number: numba is slow to see the type of a member
+    first: float
+    power: float
+    second: float
+    third: float
+    level: float
+    rho: float
+    norm: float
+    units: Array  # see :class:`surepick.engine.enums.Unit`
+    span: Array  # see :class:`surepick.engine.enums.Span`
+
+
+class Arms(NamedTuple):
+    """Every arm as evidence sees it: n observations with mean p, of a parameter shift + scale u between low and high."""
+
+    families: Array
+    n: Array
+    p: Array
+    low: Array
+    high: Array
+    shift: Array
+    scale: Array
+    rho: float
+
+
+class Exchanges(NamedTuple):
+    """Single exchanges (h, l) of a decision, each asking for slope_h theta_h >= slope_l theta_l."""
+
+    high: Array
+    low: Array
+    slope_high: Array
+    slope_low: Array
+
+
+# -- decision classes ---------------------------------------------------------------------------------------------------
+
+
+class Partition(NamedTuple):
+    """The k best of every group: group g has the arms members[starts[g] : starts[g + 1]]."""
+
+    k: int
+    starts: Array
+    members: Array
+    sign: float
+
+
+class Tree(NamedTuple):
+    """Spanning trees; arm i is the edge between nodes u[i] and v[i]."""
+
+    nodes: int
+    u: Array
+    v: Array
+    sign: float
+
+
+class Allocation(NamedTuple):
+    """So many units in all, least to most of every stratum; sizes are shares of the population."""
+
+    budget: int
+    sizes: Array
+    least: Array
+    most: Array
+
+
+class Plan(NamedTuple):
+    """Convex plans: unit u of arm i costs steps[first[i] + u], and at least so many are required."""
+
+    require: int
+    steps: Array
+    first: Array
+
+
+class Assignment(NamedTuple):
+    """Matchings as a table of rows and columns; arm i is in cells[i], and columns from ``own`` on are to stay alone."""
+
+    rows: int
+    columns: int
+    own: int
+    cells: Array
+    sign: float
+
+
+class Ways(NamedTuple):
+    """Paths in a graph without cycles; ``order`` has the edges that matter, each after those that lead to it."""
+
+    nodes: int
+    source: int
+    target: int
+    u: Array
+    v: Array
+    order: Array
+    sign: float
+
+
+class Listed(NamedTuple):
+    """An explicit list of decisions, a row each; what is minimised has its sign turned."""
+
+    decisions: Array

@@ -1,0 +1,110 @@
+"""Enumerations that compiled code and Python share, each with one meaning; importable without numba."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+FEWEST = 64  # values drawn ahead for one arm at least
+
+
+class Stop(IntEnum):
+    """What a compiled loop says when it returns."""
+
+    DECIDED = 0  # the policy would stop
+    SPENT = 1  # so many samples were not to be exceeded
+    EMPTY = 2  # an arm's stock of values is used up
+    UNSURE = 3  # rounding cannot tell, so one round is for the Python loop
+    PAUSED = 4  # time for a look at progress and Ctrl-C
+    TEST = 5  # stays within a loop: all arms must be tested at this very round
+
+
+class Form(IntEnum):
+    """Confidence sequences, by how their intervals are worked out; see kernels/sequences.py."""
+
+    RADIUS = 0
+    U_STATISTIC = 1
+    DIVERGENCE = 2
+    MIXTURE = 3
+    KT = 4
+    BERNSTEIN = 5
+
+
+class Family(IntEnum):
+    """What evidence about an arm is made from; see kernels/mixtures.py."""
+
+    UNIT = 0  # values in [0, 1]
+    NORMAL = 1  # 1-sub-Gaussian values
+    SPREAD = 2  # the variance of 0/1 values
+
+
+class Law(IntEnum):
+    """Laws of an arm's values that compiled code can draw; see kernels/draws.py."""
+
+    FOREIGN = 0  # only the caller can
+    BERNOULLI = 1
+    NORMAL = 2
+    BETA = 3
+    REPLAY = 4
+    TABLE = 5
+
+
+class Status(IntEnum):
+    """What is known of an arm for a stretch of rounds."""
+
+    OPEN = 0  # undecided, whatever the bounds are in between
+    CLOSED = 1  # decided
+    MAYBE = 2
+
+
+class Verdict(IntEnum):
+    """What is known of the evidence of an exchange; unchanged until one of its arms is observed."""
+
+    UNKNOWN = 0
+    CERTAIN = 1  # it is enough
+    SHORT = 2  # it is not
+    ABSENT = 3  # there is no such exchange at present
+
+
+class Column(IntEnum):
+    """Columns of a record: all of an arm side by side, one line of a processor's cache."""
+
+    SUM = 0  # of x - origin
+    CARRY = 1  # what rounding took from the sum
+    ORIGIN = 2
+    ESTIMATE = 3
+    SQUARES = 4  # sum of (x - mean)^2
+    PREDICTION_ERROR = 5  # sum of (x - mean of those before)^2
+    DIFFERENCES = 6  # sum of (x - x')^2 over pairs
+    WAITING = 7  # the last x - origin while its partner is missing
+
+
+class Shelf(IntEnum):
+    """Columns of a stock's ``state``: how many values of an arm are used and drawn, its law, where in the list of numbers the
+    law's begin and end, and the address of its generator."""
+
+    USED = 0
+    FILLED = 1
+    LAW = 2
+    FIRST = 3
+    LAST = 4
+    BITS = 5
+
+
+class Unit(IntEnum):
+    """Rows of a sequence's ``units``: how arms are weighed as evidence."""
+
+    FAMILY = 0
+    SHIFT = 1
+    SCALE = 2
+    PAIRED = 3
+
+
+class Span(IntEnum):
+    """Rows of a sequence's ``span``: the smallest and the largest value of every arm's parameter, its scale, what rounding may
+    take from a bound, by which it is put outwards, and -1 if the problem looks for small parameters, else 1."""
+
+    LOW = 0
+    HIGH = 1
+    WIDE = 2
+    ROUNDING = 3
+    SIGN = 4

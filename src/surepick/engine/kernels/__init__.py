@@ -1,0 +1,1 @@
+"""Kernels: one mathematics a file."""

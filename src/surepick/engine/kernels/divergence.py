@@ -1,0 +1,81 @@
+"""Kullback-Leibler divergences of the families of evidence, their derivatives, and lower bounds at a fraction of their cost."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..compile import lean, tight
+from ..enums import Family
+
+LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where priors degenerate
+
+
+@lean
+def kl(p, q):
+    """Divergence of Bernoulli(p) from Bernoulli(q)."""
+    total = 0.0
+    if p > 0.0:
+        total += p * math.log(p / q) if q > 0.0 else np.inf
+    if p < 1.0:
+        total += (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if q < 1.0 else np.inf
+    return total
+
+
+@lean
+def roots(u):
+    """The two q with q (1 - q) = u."""
+    width = math.sqrt(max(1.0 - 4.0 * u, 0.0))
+    small = 2.0 * u / (1.0 + width)  # without cancellation
+    return small, 1.0 - small
+
+
+@lean
+def unit_divergence(p, u):
+    """As ``kl``, with u kept away from the ends of [0, 1]."""
+    return max(kl(p, min(max(u, LEAST), 1.0 - LEAST)), 0.0)
+
+
+@lean
+def divergence(kind, p, u):
+    """What one observation weighs in the long run: the divergence of u from p."""
+    if kind == Family.NORMAL:
+        return 0.5 * (p - u) * (p - u)
+    if kind == Family.SPREAD:
+        return unit_divergence(min(p, 1.0 - p), roots(u)[0])  # the root on the side of p is the nearer one
+    return unit_divergence(p, u)
+
+
+@lean
+def tilt_of(kind, p, u):
+    """First and second derivative of ``divergence`` in u; very large at the ends of its range, where they are infinite."""
+    if kind == Family.NORMAL:
+        return u - p, 1.0
+    q = min(max(u, LEAST), 1.0 - LEAST)
+    if kind == Family.SPREAD:
+        p, q = min(p, 1.0 - p), min(max(roots(u)[0], LEAST), 0.5 - LEAST)
+    first, second = (q - p) / (q * (1.0 - q)), p / (q * q) + (1.0 - p) / ((1.0 - q) * (1.0 - q))
+    if kind == Family.SPREAD:
+        stretch = 1.0 / (1.0 - 2.0 * q)
+        return first * stretch, (second + 2.0 * first * stretch) * stretch * stretch
+    return first, second
+
+
+@tight
+def kl_bound(p, u):
+    """At most ``unit_divergence``, and near it: ln(1 + y) <= y (6 + y) / (6 + 4 y), the same to the fourth order, for y > -1."""
+    a, b = p + 2.0 * u, 3.0 - p - 2.0 * u
+    if not a * b > 0.0:  # at an end of [0, 1], by rounding
+        return 0.0
+    return 0.5 * (p - u) * ((5.0 * p + u) * b - (6.0 - 5.0 * p - u) * a) / (a * b)
+
+
+@tight
+def divergence_bound(kind, p, u):
+    """At most ``divergence``."""
+    if kind == Family.NORMAL:
+        return 0.5 * (p - u) * (p - u)
+    if kind == Family.SPREAD:
+        p, u = min(p, 1.0 - p), roots(u)[0]
+    return kl_bound(p, min(max(u, LEAST), 1.0 - LEAST))

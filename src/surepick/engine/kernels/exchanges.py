@@ -1,0 +1,199 @@
+"""Single exchanges of a decision, and which of them is known least.
+
+An exchange (h, j) asks for slope_h theta_h >= slope_j theta_j: giving up one arm for another, or one unit of an allocation for
+another, does not help. A decision of a matroid or of a separable concave allocation is optimal iff no single exchange helps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..compile import kernel, lean
+from ..enums import Verdict
+from .glr import glr
+from .least import lead, least_evidence
+
+SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
+FREE = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
+
+
+@lean
+def need(h, j, arms, threshold):
+    """About the quick evidence at which an exchange is settled."""
+    return max(threshold + 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - FREE, 0.25)
+
+
+@lean
+def weakest(swaps, scores, arms):
+    """The exchange with the least evidence for what it needs; of equal ones that with the fewest observations."""
+    best = 0
+    for e in range(1, len(swaps.high)):
+        if scores[e] < scores[best] or (
+            scores[e] == scores[best]
+            and arms.n[swaps.high[e]] + arms.n[swaps.low[e]] < arms.n[swaps.high[best]] + arms.n[swaps.low[best]]
+        ):
+            best = e
+    return best
+
+
+@lean
+def score(e, swaps, arms, threshold):
+    h, j = swaps.high[e], swaps.low[e]
+    found = glr(h, j, swaps.slope_high[e], swaps.slope_low[e], arms)
+    return found / need(h, j, arms, threshold)
+
+
+@kernel
+def blocking(swaps, first, verdicts, arms, threshold):
+    """An exchange whose evidence is below the threshold, looking at ``first`` first; -1 if there is none."""
+    for e in range(-1, len(swaps.high)):
+        at = first if e < 0 else e
+        if verdicts[at] == Verdict.UNKNOWN:
+            h, j = swaps.high[at], swaps.low[at]
+            exact = least_evidence(h, j, swaps.slope_high[at], swaps.slope_low[at], arms, 0.0, threshold)
+            verdicts[at] = Verdict.CERTAIN if exact >= threshold else Verdict.SHORT
+        if verdicts[at] == Verdict.SHORT:
+            return at
+    return -1
+
+
+@lean
+def richer(e, swaps, arms, counts):
+    """The arm of an exchange whose next observations add more evidence; the less observed one if neither adds any."""
+    h, j = swaps.high[e], swaps.low[e]
+    gain_h, gain_j = 0.0, 0.0
+    for side in range(2):
+        i = h if side == 0 else j
+        arms.n[i] += 1.0
+        gain = glr(h, j, swaps.slope_high[e], swaps.slope_low[e], arms)
+        arms.n[i] -= 1.0
+        if side == 0:
+            gain_h = gain
+        else:
+            gain_j = gain
+    if gain_h != gain_j:
+        return h if gain_h > gain_j else j
+    if counts[h] != counts[j]:
+        return h if counts[h] < counts[j] else j
+    return min(h, j)
+
+
+@lean
+def rescore(swaps, stale, scores, verdicts, arms, threshold):
+    """Score the exchanges with a stale arm anew."""
+    for e in range(len(swaps.high)):
+        if stale[swaps.high[e]] or stale[swaps.low[e]]:
+            found = score(e, swaps, arms, threshold)
+            scores[e], verdicts[e] = found, Verdict.UNKNOWN
+
+
+@kernel
+def look(swaps, stale, scores, verdicts, arms, threshold):
+    """The weakest exchange, and whether the decision is certain; only exchanges with a stale arm are scored anew.
+
+    With no exchange at all there is but one decision.
+    """
+    if len(swaps.high) == 0:
+        return -1, True
+    rescore(swaps, stale, scores, verdicts, arms, threshold)
+    e = weakest(swaps, scores, arms)
+    wanted = need(swaps.high[e], swaps.low[e], arms, threshold)
+    if scores[e] * wanted < wanted - SLACK:
+        return e, False
+    f = blocking(swaps, e, verdicts, arms, threshold)
+    return (f, False) if f >= 0 else (e, True)
+
+
+@lean
+def halved(counts, paired):
+    """An arm whose last observation waits for its partner; -1 if there is none.
+
+    Evidence from pairs is a martingale of whole pairs. To choose by half a pair whether to complete it would break the product
+    of two arms, so a pair is completed before anything else, and nothing is certain until then.
+    """
+    for i in range(len(counts)):
+        if paired[i] and counts[i] % 2 == 1:
+            return i
+    return -1
+
+
+@lean
+def behind(counts):
+    """An arm with far fewer observations than the others, as in track-and-stop: below sqrt(t) - m / 2; -1 if there is none.
+
+    The exchange that is known least may never be settled, and the other arms should become known all the same.
+    """
+    least, t = 0, 0
+    for i in range(len(counts)):
+        t += counts[i]
+        if counts[i] < counts[least]:
+            least = i
+    return least if counts[least] < math.sqrt(t) - 0.5 * len(counts) else -1
+
+
+@kernel
+def unsure(swaps, arms, threshold):
+    """For every exchange whether it is not certain; the exact evidence is worked out only where the quick one is near."""
+    found = np.ones(len(swaps.high), np.bool_)
+    for e in range(len(swaps.high)):
+        h, j = swaps.high[e], swaps.low[e]
+        near = need(h, j, arms, threshold) - SLACK
+        if glr(h, j, swaps.slope_high[e], swaps.slope_low[e], arms) >= near:
+            exact = least_evidence(h, j, swaps.slope_high[e], swaps.slope_low[e], arms, 0.0, threshold)
+            found[e] = not exact >= threshold
+    return found
+
+
+@kernel
+def within(order, more, lower, upper, swaps, arms, threshold):
+    """No exchange can gain more than ``more``, by the box or by its evidence; the most doubtful come first in ``order``."""
+    for e in order:
+        h, j = swaps.high[e], swaps.low[e]
+        if swaps.slope_low[e] * upper[j] - swaps.slope_high[e] * lower[h] > more:
+            found = least_evidence(h, j, swaps.slope_high[e], swaps.slope_low[e], arms, more, threshold)
+            if not found >= threshold:
+                return False
+    return True
+
+
+@kernel
+def largest(order, lower, upper, swaps, arms, threshold):
+    """The most that any one exchange could gain, by the box or by its evidence; the most doubtful come first in ``order``."""
+    most = 0.0
+    for e in order:
+        h, j, a, b = swaps.high[e], swaps.low[e], swaps.slope_high[e], swaps.slope_low[e]
+        by_box = b * upper[j] - a * lower[h]
+        if by_box > most and not least_evidence(h, j, a, b, arms, most, threshold) >= threshold:
+            most = max(most, min(by_box, lead(h, j, a, b, arms, threshold)))
+    return most
+
+
+@kernel
+def together(order, most, swaps, arms, threshold):
+    """What all exchanges together could gain: the sum over the arms on one side of the most that each could gain, for the side
+    on which it is less; infinite if that is above ``most``.
+
+    The most doubtful come first in ``order``, so that this is soon seen, and that others of the same arm could gain no more.
+    """
+    best = np.inf
+    for side in range(2):
+        gains, total, limit = np.zeros(len(arms.n)), 0.0, min(most, best)
+        for e in order:
+            h, j, a, b = swaps.high[e], swaps.low[e], swaps.slope_high[e], swaps.slope_low[e]
+            arm = h if side == 0 else j
+            if least_evidence(h, j, a, b, arms, gains[arm], threshold) >= threshold:
+                continue
+            room = gains[arm] + limit - total
+            if room < np.inf and least_evidence(h, j, a, b, arms, room, threshold) < threshold:
+                total = np.inf
+                break
+            gain = lead(h, j, a, b, arms, threshold)
+            total += max(gain - gains[arm], 0.0)
+            gains[arm] = max(gains[arm], gain)
+            if total > limit:
+                total = np.inf
+                break
+        best = min(best, total)
+    return best

@@ -1,0 +1,163 @@
+"""How much evidence two arms have together that slope_h theta_h >= slope_j theta_j, about: the generalised likelihood ratio.
+
+It is the least of w_h d(p_h, u_h) + w_j d(p_j, u_j) over all parameters for which the claim is false, d being the divergence and
+w = n^2 / (n + rho) about the count. It guides the sampling, and says when the exact evidence is worth working out.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from ..compile import lean, tight
+from ..enums import Family
+from .divergence import divergence, divergence_bound, kl_bound, tilt_of
+
+NEAR = 1e-9  # how near to its least it is worked out
+SLIGHT, ROUNDING = 1e-9, 1e-14  # bounds are lowered by these, the second for every observation: more than arithmetic may err
+
+
+class Fact(IntEnum):
+    """What is known of an arm, in a row of its own: family, n and p; n^2 / (n + rho); ln(1 + n / rho) / 2; the parameter seen;
+    its range; what turns it into units."""
+
+    FAMILY = 0
+    N = 1
+    P = 2
+    FACTOR = 3
+    HALF = 4
+    SEEN = 5
+    LOW = 6
+    HIGH = 7
+    SHIFT = 8
+    SCALE = 9
+
+
+@tight
+def base_of(h, j, slope_h, slope_j, arms):
+    """What parameters of two arms are counted from: where u = 0 is for the arm of smaller scale, so that levels keep its digits.
+
+    Where slopes differ, as they do for variances, it must be 0.
+    """
+    if slope_h != slope_j:
+        return 0.0
+    if arms.scale[h] == arms.scale[j]:
+        return arms.shift[min(h, j)]  # the same whichever is to be larger, so that a problem and its mirror image round alike
+    return arms.shift[h] if arms.scale[h] < arms.scale[j] else arms.shift[j]
+
+
+@lean
+def bracket(h, j, slope_h, slope_j, base, arms):
+    """Levels g = slope (theta - base) that both arms can be at, widened to where a claim is never or always true."""
+    return (
+        max(slope_h * (arms.low[h] - base), slope_j * (arms.low[j] - base)),
+        min(slope_h * (arms.high[h] - base), slope_j * (arms.high[j] - base)),
+    )
+
+
+@lean
+def level_seen(i, slope, base, arms):
+    """The level at which an arm's observations are, counted from ``base``."""
+    u = arms.p[i] * (1.0 - arms.p[i]) if arms.families[i] == Family.SPREAD else arms.p[i]
+    return slope * ((arms.shift[i] - base) + arms.scale[i] * u)
+
+
+@lean
+def glr_at(g, h, j, slope_h, slope_j, arms):
+    w_h = arms.n[h] * arms.n[h] / (arms.n[h] + arms.rho)
+    w_j = arms.n[j] * arms.n[j] / (arms.n[j] + arms.rho)
+    base = base_of(h, j, slope_h, slope_j, arms)
+    d_h = divergence(arms.families[h], arms.p[h], (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
+    return w_h * d_h + w_j * divergence(arms.families[j], arms.p[j], (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
+
+
+@lean
+def glr(h, j, slope_h, slope_j, arms):
+    """About how much evidence there is for slope_h theta_h >= slope_j theta_j; quick, and not a bound. It guides the sampling."""
+    base = base_of(h, j, slope_h, slope_j, arms)
+    start, end = bracket(h, j, slope_h, slope_j, base, arms)
+    if start > end:
+        return np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) else 0.0
+    at_h, at_j = level_seen(h, slope_h, base, arms), level_seen(j, slope_j, base, arms)
+    if at_h <= at_j:
+        return 0.0
+    a, b = min(max(at_j, start), end), min(max(at_h, start), end)
+    w_h, w_j = arms.n[h] * arms.n[h] / (arms.n[h] + arms.rho), arms.n[j] * arms.n[j] / (arms.n[j] + arms.rho)
+    g = min(max((w_h * at_h + w_j * at_j) / (w_h + w_j), a), b)
+    plain = arms.families[h] != Family.SPREAD and arms.families[j] != Family.SPREAD
+    if (
+        plain
+        and arms.families[h] == arms.families[j]
+        and slope_h == slope_j
+        and arms.scale[h] == arms.scale[j]
+        and arms.shift[h] == arms.shift[j]
+    ):
+        return glr_at(g, h, j, slope_h, slope_j, arms)
+    unit_h, unit_j = slope_h * arms.scale[h], slope_j * arms.scale[j]
+    least, most, stride = a, b, b - a
+    for _ in range(60):  # Newton's method for the zero of the derivative, which rises; halving where that leads too little far
+        h_1, h_2 = tilt_of(arms.families[h], arms.p[h], (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
+        j_1, j_2 = tilt_of(arms.families[j], arms.p[j], (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
+        tilt = w_h * h_1 / unit_h + w_j * j_1 / unit_j
+        bend = w_h * h_2 / (unit_h * unit_h) + w_j * j_2 / (unit_j * unit_j)
+        if tilt > 0.0:
+            most = g
+        else:
+            least = g
+        if abs(tilt) * (most - least) <= NEAR:  # no more than that is left, by the tangent
+            break
+        before, stride = stride, -tilt / bend if bend > 0.0 else most - least
+        if not (least < g + stride < most and abs(stride) <= 0.5 * abs(before)):
+            stride = 0.5 * (least + most) - g
+        g += stride
+    return glr_at(g, h, j, slope_h, slope_j, arms)
+
+
+@tight
+def glr_bound_alike(h, j, known):
+    """At most ``glr`` for two arms of the same kind, shift, scale, range and slope."""
+    if known[h, Fact.SEEN] <= known[j, Fact.SEEN]:
+        return 0.0
+    w_h, p_h, w_j, p_j = known[h, Fact.FACTOR], known[h, Fact.P], known[j, Fact.FACTOR], known[j, Fact.P]
+    if int(known[h, Fact.FAMILY]) == Family.NORMAL:
+        found = 0.5 * (w_h * w_j / (w_h + w_j)) * (p_h - p_j) * (p_h - p_j)
+    else:
+        g = (w_h * p_h + w_j * p_j) / (w_h + w_j)
+        found = w_h * kl_bound(p_h, g) + w_j * kl_bound(p_j, g)
+    return found * (1.0 - SLIGHT) - ROUNDING * (w_h + w_j)
+
+
+@lean
+def glr_bound(level, h, j, slope_h, slope_j, known):
+    """At most ``glr``, and a level nearer to where its least is.
+
+    Distances are convex in the level (that of a ``SPREAD``, in its variance, too), so they are nowhere below a tangent; here the
+    tangent at ``level``, over the levels between those seen. The nearer that is to the least, the nearer the bound.
+    """
+    start = max(slope_h * known[h, Fact.LOW], slope_j * known[j, Fact.LOW])
+    end = min(slope_h * known[h, Fact.HIGH], slope_j * known[j, Fact.HIGH])
+    if start > end:
+        return (np.inf if slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW] else 0.0), level
+    at_h, at_j = slope_h * known[h, Fact.SEEN], slope_j * known[j, Fact.SEEN]
+    if at_h <= at_j:
+        return 0.0, level
+    a, b = min(max(at_j, start), end), min(max(at_h, start), end)
+    both = known[h, Fact.FACTOR] + known[j, Fact.FACTOR]
+    if not a <= level <= b:
+        level = min(max((known[h, Fact.FACTOR] * at_h + known[j, Fact.FACTOR] * at_j) / both, a), b)
+    found, tilt, bend, error = 0.0, 0.0, 0.0, 0.0
+    for side in range(2):
+        i, slope = (h, slope_h) if side == 0 else (j, slope_j)
+        kind, scale = int(known[i, Fact.FAMILY]), known[i, Fact.SCALE]
+        u, unit = (level / slope - known[i, Fact.SHIFT]) / scale, slope * scale
+        found += known[i, Fact.FACTOR] * divergence_bound(kind, known[i, Fact.P], u)
+        first, second = tilt_of(kind, known[i, Fact.P], u)
+        tilt += known[i, Fact.FACTOR] * first / unit
+        bend += known[i, Fact.FACTOR] * second / (unit * unit)
+        off = ROUNDING * (abs(level / slope) + abs(known[i, Fact.SHIFT])) / known[i, Fact.SCALE]  # more than u may err
+        error += known[i, Fact.FACTOR] * (abs(first) + second * off) * off
+    found += tilt * (a - level) if tilt > 0.0 else tilt * (b - level)
+    if bend > 0.0:
+        level = min(max(level - tilt / bend, a), b)
+    return found * (1.0 - SLIGHT) - ROUNDING * both - error, level

@@ -1,0 +1,57 @@
+"""Compiled exploration loops, one a file, each ending in its own declaration (``LOOP``).
+
+They are found by the policy and by the type that the problem is lowered to. A loop from elsewhere is added with :func:`register`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from ...checks import vouched
+from ...estimators import Moments
+from .declare import Loop, Stretch, lowered
+
+__all__ = ["Loop", "Stretch", "find", "lowered", "register"]
+
+_registered: list[Loop] = []
+
+
+def register(loop: Loop) -> Loop:
+    """Add a loop from elsewhere, which counts before those of this package; returns it, so that a module can keep it."""
+    _registered.insert(0, loop)
+    return loop
+
+
+@cache
+def _own() -> tuple[Loop, ...]:
+    """The loops of this package."""
+    found = []
+    for module in iter_modules(__path__):
+        loop = getattr(import_module(f".{module.name}", __name__), "LOOP", None)
+        if loop is not None:
+            found.append(loop)
+    return tuple(found)
+
+
+def find(explorer: Any) -> Loop | None:
+    """The compiled loop that takes the same samples as the Python loop for this explorer, if there is one."""
+    if explorer.epsilon > 0 or explorer.spend or not explorer.able.all():
+        return None
+    if type(explorer.record) is not Moments:  # a subclass may estimate something else
+        return None
+    if not (vouched(explorer.problem, "lower") and vouched(explorer.confidence, "lower")):
+        return None
+    data = explorer.problem.lower()
+    if data is None or explorer.confidence.lower(explorer.record) is None:
+        return None
+    for loop in (*_registered, *_own()):
+        if type(data) is loop.data and _runs(loop, explorer.policy) and loop.fits(explorer):
+            return loop
+    return None
+
+
+def _runs(loop: Loop, policy: Any) -> bool:
+    return type(policy) in loop.policies or (policy.name in loop.policies and vouched(policy, ""))

@@ -1,0 +1,242 @@
+"""COCI and uniform sampling for the best k of every group, compiled: a round costs O(log m), the samples are the plain loop's.
+
+An arm is undecided iff its upper bound is not behind b, the k-th largest lower bound of its group, and its lower bound is not
+ahead of a, the (k+1)-th largest upper bound. A round changes one arm; the bounds of the others are known for a stretch of rounds
+(see stretches.py). Heaps keep the ranks of the outer ones up to date; a and b are no further from these than the most by which
+any bound of the group widens. An arm that is undecided, or decided, whatever the bounds are in between, needs no further look:
+
+- undecided arms wait in a queue, the least known first; its head is sampled;
+- decided arms are parked in heaps by their bounds, and looked at again when a or b comes near.
+
+Only if the heads of the queue are too close to call, all arms are tested at the very round.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile import kernel, lean, tight
+from ..data import Array, Partition
+from ..enums import Status, Stop
+from ..kernels.draws import sample
+from ..kernels.heaps import arrange, fall, pop, push, rank, ranked
+from ..kernels.partitions import groups_of, undecided
+from ..kernels.sequences import log_term, weight_of, worth
+from .declare import Loop, Stretch, lowered
+from .stretches import ENDED, HORIZON, TOTAL, WAITING, WITNESS, renew, shorten
+
+WEIGHT, INNER_LOW, INNER_UP, OUTER_LOW, OUTER_UP = 0, 1, 2, 3, 4  # rows of ``values``
+# Heaps: the ranks of OUTER_UP and of OUTER_LOW; arms that wait for their turn; arms parked because they are in, the smallest
+# lower bound first; arms parked because they are out, the largest upper bound first.
+UP, DOWN, QUEUE, TAKEN, LEFT = 0, 1, 2, 3, 4
+MOST_UP, LEAST_UP, LEAST_LOW, MOST_LOW, WIDENS = 0, 1, 2, 3, 4  # rows of ``edge``: what a and b are at most and at least
+ROUNDING = 1e-14
+
+
+class Ranks(NamedTuple):
+    """Bounds and ranks, kept from round to round."""
+
+    group: Array  # of every arm; -1 if all of its group are taken
+    values: Array
+    heaps: Array
+    edge: Array  # for every group
+    parked: Array  # how many arms of each group are in TAKEN and in LEFT
+    state: Array  # see stretches.py
+    logs: Array  # the logarithm at the beginning and at the horizon
+
+
+def ranks_of(data: Partition, counts: Array, scales: Array) -> Ranks:
+    """The ranks before the first stretch begins."""
+    m, groups = len(counts), len(data.starts) - 1
+    values, heaps = np.zeros((5, m)), np.zeros((10, m), dtype=np.int64)
+    values[WEIGHT] = scales * scales / counts
+    heaps[[2 * UP, 2 * DOWN]] = data.members
+    longest = max(2 * m, 256)
+    state = np.array([counts.sum(), 0, ENDED, longest, 0, max(m // 8, 16), longest])
+    edge, parked = np.zeros((5, groups)), np.zeros((2, groups), dtype=np.int64)
+    return Ranks(groups_of(data), values, heaps, edge, parked, state, np.zeros(2))
+
+
+@tight
+def bound(i, g, ranks, sequence, record):
+    """Both intervals of an arm of group g."""
+    low, up = worth(i, ranks.logs[1], sequence, record)
+    ranks.values[OUTER_LOW, i], ranks.values[OUTER_UP, i] = low, up
+    if ranks.logs[0] != ranks.logs[1]:
+        inner_low, inner_up = worth(i, ranks.logs[0], sequence, record)
+        if g >= 0:
+            ranks.edge[WIDENS, g] = max(ranks.edge[WIDENS, g], inner_low - low, up - inner_up)
+        low, up = inner_low, inner_up
+    ranks.values[INNER_LOW, i], ranks.values[INNER_UP, i] = low, up
+
+
+@tight
+def set_edges(g, most_up, least_low, ranks):
+    """What a and b are at most and at least."""
+    ranks.edge[MOST_UP, g], ranks.edge[LEAST_LOW, g] = most_up, least_low
+    slack = ranks.edge[WIDENS, g]
+    if slack > 0.0:
+        ranks.edge[LEAST_UP, g] = most_up - slack - ROUNDING * (abs(most_up) + slack)
+        ranks.edge[MOST_LOW, g] = least_low + slack + ROUNDING * (abs(least_low) + slack)
+    else:
+        ranks.edge[LEAST_UP, g], ranks.edge[MOST_LOW, g] = most_up, least_low
+
+
+@tight
+def status(i, ranks):
+    g = ranks.group[i]
+    if g < 0 or ranks.values[OUTER_LOW, i] > ranks.edge[MOST_UP, g] or ranks.values[OUTER_UP, i] < ranks.edge[LEAST_LOW, g]:
+        return Status.CLOSED
+    if ranks.values[INNER_LOW, i] < ranks.edge[LEAST_UP, g] and ranks.values[INNER_UP, i] > ranks.edge[MOST_LOW, g]:
+        return Status.OPEN
+    return Status.MAYBE
+
+
+@lean
+def park(i, data, ranks):
+    g = ranks.group[i]
+    if g < 0:
+        return
+    if ranks.values[OUTER_LOW, i] > ranks.edge[MOST_UP, g]:
+        ranks.parked[0, g] = push(ranks.heaps, TAKEN, data.starts[g], ranks.parked[0, g], i, ranks.values, OUTER_LOW, 1.0)
+    else:
+        ranks.parked[1, g] = push(ranks.heaps, LEFT, data.starts[g], ranks.parked[1, g], i, ranks.values, OUTER_UP, -1.0)
+
+
+@lean
+def begin(t, everywhere, data, ranks, sequence, record):
+    """A new stretch: all intervals, ranks and heaps anew."""
+    m = len(ranks.group)
+    renew(t, ranks.state, ranks.logs, sequence)
+    ranks.edge[WIDENS] = 0.0
+    for i in range(m):
+        bound(i, ranks.group[i], ranks, sequence, record)
+    for g in range(len(data.starts) - 1):
+        first, end = data.starts[g], data.starts[g + 1]
+        if end - first > data.k:
+            up = rank(ranks.heaps, UP, first, data.k + 1, end, ranks.values, OUTER_UP)
+            set_edges(g, up, rank(ranks.heaps, DOWN, first, data.k, end, ranks.values, OUTER_LOW), ranks)
+    ranks.parked[:] = 0
+    waiting = 0
+    for i in range(m):
+        if everywhere or status(i, ranks) != Status.CLOSED:
+            ranks.heaps[2 * QUEUE, waiting] = i
+            waiting += 1
+        else:
+            park(i, data, ranks)
+    arrange(ranks.heaps, QUEUE, 0, waiting, ranks.values, WEIGHT, -1.0)
+    ranks.state[WAITING] = waiting
+
+
+@lean
+def unpark(g, waiting, first, ranks):
+    """Arms that may have become undecided go back into the queue; returns its size."""
+    while ranks.parked[0, g] > 0 and ranks.values[OUTER_LOW, ranks.heaps[2 * TAKEN, first]] <= ranks.edge[MOST_UP, g]:
+        i = ranks.heaps[2 * TAKEN, first]
+        ranks.parked[0, g] = pop(ranks.heaps, TAKEN, first, ranks.parked[0, g], ranks.values, OUTER_LOW, 1.0)
+        waiting = push(ranks.heaps, QUEUE, 0, waiting, i, ranks.values, WEIGHT, -1.0)
+    while ranks.parked[1, g] > 0 and ranks.values[OUTER_UP, ranks.heaps[2 * LEFT, first]] >= ranks.edge[LEAST_LOW, g]:
+        i = ranks.heaps[2 * LEFT, first]
+        ranks.parked[1, g] = pop(ranks.heaps, LEFT, first, ranks.parked[1, g], ranks.values, OUTER_UP, -1.0)
+        waiting = push(ranks.heaps, QUEUE, 0, waiting, i, ranks.values, WEIGHT, -1.0)
+    return waiting
+
+
+@lean
+def witness(ranks):
+    """Some arm is undecided, whatever the bounds are in between."""
+    if status(ranks.state[WITNESS], ranks) == Status.OPEN:
+        return True
+    for i in range(len(ranks.group)):
+        if status(i, ranks) == Status.OPEN:
+            ranks.state[WITNESS] = i
+            return True
+    return False
+
+
+@lean
+def rounds_of(everywhere, tested, out, limbo, data, ranks, sequence, record, stock, limit, rounds):
+    """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
+    t = ranks.state[TOTAL]
+    for _ in range(rounds):
+        if t > ranks.state[HORIZON]:
+            begin(t, everywhere, data, ranks, sequence, record)
+        arm, resting = -1, 0
+        if everywhere:
+            arm = ranks.heaps[2 * QUEUE, 0]
+            if not witness(ranks):
+                if shorten(ranks.state, ranks.logs):
+                    continue
+                if not tested:
+                    return Stop.TEST, -1
+                if not out.any():
+                    arm = -1
+        else:
+            while ranks.state[WAITING] > 0:
+                i = ranks.heaps[2 * QUEUE, 0]
+                found = status(i, ranks)
+                if found == Status.OPEN or (found == Status.MAYBE and tested and out[i]):
+                    arm = i
+                    break
+                if found == Status.MAYBE and not tested:
+                    if shorten(ranks.state, ranks.logs):
+                        break
+                    return Stop.TEST, -1
+                ranks.state[WAITING] = pop(ranks.heaps, QUEUE, 0, ranks.state[WAITING], ranks.values, WEIGHT, -1.0)
+                if found == Status.CLOSED:
+                    park(i, data, ranks)
+                else:  # decided in this round, but too close to be parked
+                    limbo[resting] = i
+                    resting += 1
+            if ranks.state[HORIZON] == ENDED:
+                continue
+            for p in range(resting):
+                ranks.state[WAITING] = push(ranks.heaps, QUEUE, 0, ranks.state[WAITING], limbo[p], ranks.values, WEIGHT, -1.0)
+        what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        t += 1
+        ranks.state[TOTAL], tested = t, False
+        ranks.values[WEIGHT, arm] = weight_of(arm, sequence, record)
+        fall(ranks.heaps, QUEUE, 0, ranks.state[WAITING], ranks.heaps[2 * QUEUE + 1, arm], ranks.values, WEIGHT, -1.0)
+        g = ranks.group[arm]
+        bound(arm, g, ranks, sequence, record)
+        if g >= 0:
+            up = ranked(ranks.heaps, UP, data.starts[g], data.k + 1, data.starts[g + 1], ranks.values, OUTER_UP, arm)
+            set_edges(
+                g, up, ranked(ranks.heaps, DOWN, data.starts[g], data.k, data.starts[g + 1], ranks.values, OUTER_LOW, arm), ranks
+            )
+            if not everywhere:
+                ranks.state[WAITING] = unpark(g, ranks.state[WAITING], data.starts[g], ranks)
+    return Stop.PAUSED, -1
+
+
+@kernel
+def run(everywhere, data, ranks, sequence, record, stock, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    m = len(record.counts)
+    out, limbo = np.empty(m, np.bool_), np.empty(m, np.int64)
+    lower, upper = np.empty(m), np.empty(m)
+    what, arm, tested = Stop.TEST, -1, False
+    last = ranks.state[TOTAL] + rounds
+    while True:
+        what, arm = rounds_of(
+            everywhere, tested, out, limbo, data, ranks, sequence, record, stock, limit, last - ranks.state[TOTAL]
+        )
+        if what != Stop.TEST or ranks.state[TOTAL] >= last:
+            return (Stop.PAUSED if what == Stop.TEST else what), arm
+        c, tested = log_term(ranks.state[TOTAL], sequence), True
+        for i in range(m):
+            lower[i], upper[i] = worth(i, c, sequence, record)
+        undecided(data, lower, upper, out)
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data, sequence, record, stock = lowered(explorer, source)
+    ranks = ranks_of(data, record.counts, explorer.problem.scales)
+    return Stretch(run, (explorer.policy.name == "uniform", data, ranks, sequence, record, stock))
+
+
+LOOP = Loop(("coci", "uniform"), Partition, prepare)

@@ -1,0 +1,153 @@
+"""COCI and uniform sampling for spanning trees, compiled: a round looks at few edges, the samples are the plain loop's.
+
+What is known of an edge is noted with its proof (kernels/tree_proofs.py), and found out anew only when a bound that the proof
+rests on has moved too far. Bounds count as they are at the beginning of a stretch (inner) or at its horizon (outer), whichever is
+worse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compile import kernel, lean
+from ..data import Tree
+from ..enums import Status, Stop
+from ..kernels.draws import sample
+from ..kernels.heaps import arrange, fall, pop, push
+from ..kernels.sequences import log_term, weight_of, worth
+from ..kernels.tree_proofs import (
+    AGAIN,
+    INNER_LOW,
+    INNER_UP,
+    KNOWN,
+    LIMBO,
+    NOW_LOW,
+    NOW_UP,
+    WEIGHT,
+    check,
+    find_out,
+    proofs_of,
+    undecided,
+)
+from .declare import Loop, Stretch, lowered
+from .stretches import ENDED, HORIZON, TOTAL, WAITING, WITNESS, renew, shorten
+
+LARGEST = 4096  # edges; the notes take twice the square of it in bytes
+
+
+@lean
+def bound(i, proofs, sequence, record):
+    """Both intervals of an edge."""
+    for side in range(2):
+        low, up = worth(i, proofs.logs[side], sequence, record)
+        proofs.values[INNER_LOW + 2 * side, i], proofs.values[INNER_UP + 2 * side, i] = low, up
+
+
+@lean
+def bound_now(t, proofs, sequence, record):
+    """The intervals of all edges at this very round."""
+    c = log_term(t, sequence)
+    for i in range(len(record.counts)):
+        proofs.values[NOW_LOW, i], proofs.values[NOW_UP, i] = worth(i, c, sequence, record)
+
+
+@lean
+def begin(t, everywhere, proofs, sequence, record):
+    """A new stretch: all intervals anew; what is known is kept if its comparisons still hold."""
+    m = len(record.counts)
+    if proofs.state[WAITING] == 0:  # the first
+        for i in range(m):
+            proofs.queue[0, i] = i
+        arrange(proofs.queue, 0, 0, m, proofs.values, WEIGHT, -1.0)
+        proofs.state[WAITING] = m
+    renew(t, proofs.state, proofs.logs, sequence)
+    for i in range(m):
+        bound(i, proofs, sequence, record)
+        proofs.work[AGAIN, i] = 0
+    for i in range(m):
+        check(i, everywhere, proofs)
+
+
+@lean
+def witness(t, data, proofs):
+    """Some edge is undecided, whatever the bounds are in between."""
+    if proofs.work[KNOWN, proofs.state[WITNESS]] == Status.OPEN:
+        return True
+    for i in range(len(data.u)):
+        if proofs.work[KNOWN, i] == Status.MAYBE:
+            find_out(i, t, data, proofs)
+        if proofs.work[KNOWN, i] == Status.OPEN:
+            proofs.state[WITNESS] = i
+            return True
+    return False
+
+
+@kernel
+def run(everywhere, data, proofs, sequence, record, stock, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    t = proofs.state[TOTAL]
+    for _ in range(rounds):
+        if t > proofs.state[HORIZON]:
+            begin(t, everywhere, proofs, sequence, record)
+        arm, resting, now = -1, 0, False
+        if everywhere:
+            arm = proofs.queue[0, 0]
+            if not witness(t, data, proofs):
+                if shorten(proofs.state, proofs.logs):
+                    continue
+                bound_now(t, proofs, sequence, record)
+                arm = -1
+                for i in range(len(record.counts)):
+                    if proofs.work[KNOWN, i] == Status.MAYBE and undecided(i, data, proofs):
+                        arm = proofs.queue[0, 0]
+                        break
+        else:
+            while proofs.state[WAITING] > 0:
+                i = proofs.queue[0, 0]
+                if proofs.work[KNOWN, i] == Status.MAYBE:
+                    find_out(i, t, data, proofs)
+                if proofs.work[KNOWN, i] == Status.MAYBE and not now:
+                    if shorten(proofs.state, proofs.logs):
+                        break
+                    bound_now(t, proofs, sequence, record)
+                    now = True
+                if proofs.work[KNOWN, i] == Status.OPEN or (proofs.work[KNOWN, i] == Status.MAYBE and undecided(i, data, proofs)):
+                    arm = i
+                    break
+                proofs.state[WAITING] = pop(proofs.queue, 0, 0, proofs.state[WAITING], proofs.values, WEIGHT, -1.0)
+                if proofs.work[KNOWN, i] == Status.MAYBE:  # decided in this round, but too close to be left alone
+                    proofs.work[LIMBO, resting] = i
+                    resting += 1
+            for p in range(resting):
+                proofs.state[WAITING] = push(
+                    proofs.queue, 0, 0, proofs.state[WAITING], proofs.work[LIMBO, p], proofs.values, WEIGHT, -1.0
+                )
+            if proofs.state[HORIZON] == ENDED:
+                continue
+        what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        t += 1
+        proofs.state[TOTAL] = t
+        proofs.values[WEIGHT, arm] = weight_of(arm, sequence, record)
+        fall(proofs.queue, 0, 0, proofs.state[WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
+        bound(arm, proofs, sequence, record)
+        check(arm, everywhere, proofs)
+    return Stop.PAUSED, -1
+
+
+def fits(explorer: Any) -> bool:
+    return bool(explorer.problem.m <= LARGEST)
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data, sequence, record, stock = lowered(explorer, source)
+    m = len(record.counts)
+    state = np.array([record.counts.sum(), 0, ENDED, 64 * m, 0, max(m // 4, 16), 64 * m])
+    proofs = proofs_of(data, record.counts, explorer.problem.scales, state)
+    return Stretch(run, (explorer.policy.name == "uniform", data, proofs, sequence, record, stock))
+
+
+LOOP = Loop(("coci", "uniform"), Tree, prepare, fits)

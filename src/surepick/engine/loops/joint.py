@@ -1,0 +1,275 @@
+"""Joint stopping by single exchanges: what the loops of all classes share. The samples are those of the Python loop.
+
+Between two rounds one arm changes, and with it the scores of its exchanges alone. These get a lower bound that costs a fraction
+of the score itself; a tournament finds the least, and what wins by its bound is scored and plays again. So few exchanges are
+scored, and those of other arms are not looked at.
+
+An arm has a seat, and every seat a list of its exchanges. How seats are laid, and what changes with the decision, is up to the
+class: joint_partition.py, joint_tree.py, joint_allocation.py.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile import kernel, lean, tight
+from ..data import Arms, Array, Record, Sequence, Stock
+from ..enums import Column, Family, Span, Verdict
+from ..kernels.exchanges import FREE, SLACK, behind, halved
+from ..kernels.glr import Fact, glr, glr_bound, glr_bound_alike
+from ..kernels.least import least_evidence
+from ..kernels.record import offset_of
+from ..kernels.sequences import unit_of
+from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one, size_of
+from .declare import lowered
+
+UPPER, LOWER = 0, 1  # rows of ``pair`` and ``slopes``
+# Entries of ``state``: samples so far; exchanges; half pairs; the fewest samples of an arm, some time ago; the arm sampled last,
+# -1 at first; whether that gave evidence; whether all arms are of one kind and range; whether all arms have been seen.
+TOTAL, COUNT, HALVES, FEWEST, LAST, FRESH, ALIKE, BEGUN = 0, 1, 2, 3, 4, 5, 6, 7
+
+
+class Rule(NamedTuple):
+    """When the policy stops: the evidence that every exchange needs; what parameters are counted from to choose the decision."""
+
+    threshold: float
+    reference: float
+
+
+class Table(NamedTuple):
+    """The exchanges of the decision, kept from round to round."""
+
+    pair: Array
+    slopes: Array
+    levels: Array  # where the least of the likelihood ratio was
+    scores: Array  # see kernels/tournament.py
+    verdicts: Array
+    tree: Array  # the tournament
+    seats: Array  # of the arms
+    sitting: Array  # the arms, by seat
+    rows: Array  # how many exchanges of a seat lie side by side
+    place: Array  # of an arm among those of its group
+    first: Array  # where in ``links`` the exchanges of a seat begin
+    links: Array
+    known: Array  # of every arm, see kernels/glr.py
+    weights: Array  # what the decision maximises
+    paired: Array
+    moved: Array  # room for arms whose exchanges have changed
+    decision: Array
+    state: Array
+
+
+def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arms, paired: Array) -> Table:
+    """The table before the first round, for at most so many exchanges; ``decision`` is a nearby one."""
+    m, whole = len(record.counts), np.int64
+    known = np.empty((m, 10))
+    known[:, Fact.FAMILY], known[:, Fact.LOW], known[:, Fact.HIGH] = arms.families, arms.low, arms.high
+    known[:, Fact.SHIFT], known[:, Fact.SCALE] = arms.shift, arms.scale
+    for values in (arms.families, arms.scale, arms.shift, arms.low, arms.high):
+        alike = alike and bool((values == values[0]).all())
+    alike = alike and arms.families[0] != Family.SPREAD
+    halves = int((paired & (record.counts % 2 == 1)).sum())
+    return Table(
+        pair=np.zeros((2, spots), whole), slopes=np.ones((2, spots)), levels=np.full(spots, np.nan), scores=np.zeros((4, spots)),
+        verdicts=np.zeros(spots, whole), tree=np.zeros(2 * size_of(spots), whole), seats=np.zeros(m, whole),
+        sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole), first=np.zeros(m + 1, whole),
+        links=np.zeros(2 * spots, whole), known=known, weights=np.empty(m), paired=paired, moved=np.empty(m + 1, whole),
+        decision=decision.astype(whole), state=np.array([record.counts.sum(), 0, halves, 0, -1, 1, int(alike), 0]),
+    )  # fmt: skip
+
+
+class Game(NamedTuple):
+    """All that a round needs besides the decision class."""
+
+    rule: Rule
+    table: Table
+    arms: Arms
+    sequence: Sequence
+    record: Record
+    stock: Stock
+
+
+def game_of(explorer: Any, source: Any, spots: int, alike: bool) -> Game:
+    """An explorer with the policy ``joint`` as these loops see it."""
+    policy, view = explorer.policy, explorer.view
+    _, sequence, record, stock = lowered(explorer, source)
+    arms = policy.weigh(view)
+    arms = arms._replace(n=arms.n.copy(), p=arms.p.copy())
+    rule = Rule(float(policy.threshold(explorer.delta)), float(policy.reference(view)))
+    table = table_of(spots, policy.decision(view), alike, record, arms, explorer.confidence.paired)
+    return Game(rule, table, arms, sequence, record, stock)
+
+
+# -- scores -----------------------------------------------------------------------------------------------------------
+
+
+@tight
+def see(i, game):
+    """What is known of an arm by now."""
+    table, arms, record, span = game.table, game.arms, game.record, game.sequence.span
+    n, p = unit_of(i, game.sequence.units, record)
+    arms.n[i], arms.p[i] = n, p
+    reference = game.rule.reference
+    if record.variance:
+        theta = record.table[i, Column.ESTIMATE]
+    else:
+        theta = (record.table[i, Column.ORIGIN] - reference) + offset_of(i, record)
+    theta = min(max(theta, span[Span.LOW, i] - reference), span[Span.HIGH, i] - reference)
+    table.weights[i] = span[Span.SIGN, i] * theta
+    known = table.known
+    known[i, Fact.N], known[i, Fact.P] = n, p
+    known[i, Fact.FACTOR], known[i, Fact.HALF] = n * n / (n + arms.rho), 0.5 * math.log1p(n / arms.rho)
+    u = p * (1.0 - p) if int(known[i, Fact.FAMILY]) == Family.SPREAD else p
+    known[i, Fact.SEEN] = known[i, Fact.SHIFT] + known[i, Fact.SCALE] * u
+
+
+@tight
+def need(h, j, game):
+    """As ``exchanges.need``, to the last bit."""
+    known = game.table.known
+    return max(game.rule.threshold + known[h, Fact.HALF] + known[j, Fact.HALF] - FREE, 0.25)
+
+
+@tight
+def bound(e, game):
+    """The score of an exchange one of whose arms has changed, as a lower bound."""
+    table = game.table
+    scores = table.scores
+    if table.verdicts[e] == Verdict.ABSENT:
+        scores[SCORE, e], scores[LOOSE, e] = np.inf, 0.0
+        return
+    h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+    if table.state[ALIKE]:
+        found = glr_bound_alike(h, j, table.known)
+    else:
+        found, table.levels[e] = glr_bound(table.levels[e], h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], table.known)
+    scores[SCORE, e] = found / need(h, j, game) if found > 0.0 else 0.0  # also if it is not a number
+    scores[SECOND, e], scores[LOOSE, e] = table.known[h, Fact.N] + table.known[j, Fact.N], 1.0
+    table.verdicts[e] = Verdict.UNKNOWN
+
+
+@tight
+def touch(seat, game):
+    """The exchanges of a seat anew, after its arm has changed; the first ``rows[seat]`` of them lie side by side."""
+    table = game.table
+    first, links = table.first, table.links
+    for q in range(first[seat], first[seat + 1]):
+        bound(links[q], game)
+    beside = first[seat] + table.rows[seat]
+    if table.rows[seat] > 0:
+        play(table.tree, links[first[seat]], links[beside - 1] + 1, table.scores)
+    for q in range(beside, first[seat + 1]):
+        play_one(table.tree, links[q], table.scores)
+
+
+@tight
+def rescore(anew, many, game):
+    """The exchanges of all arms anew, or of the first so many of ``moved``."""
+    table = game.table
+    if anew:
+        for e in range(table.state[COUNT]):
+            bound(e, game)
+        enter(table.tree, table.state[COUNT])
+        play(table.tree, np.int64(0), len(table.levels), table.scores)
+    else:
+        for q in range(many):
+            touch(table.seats[table.moved[q]], game)
+
+
+@tight
+def weakest(game):
+    """The exchange with the least evidence for what it needs; of equal ones that with the fewest observations."""
+    table = game.table
+    scores = table.scores
+    while True:
+        e = table.tree[1]
+        if scores[LOOSE, e] == 0.0:
+            return e
+        h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+        found = glr(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], game.arms)
+        scores[SCORE, e], scores[LOOSE, e] = found / need(h, j, game), 0.0
+        play_one(table.tree, e, scores)
+
+
+@kernel
+def short(e, game):
+    """The evidence of an exchange is below the threshold."""
+    table, threshold = game.table, game.rule.threshold
+    if table.verdicts[e] == Verdict.UNKNOWN:
+        h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+        exact = least_evidence(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], game.arms, 0.0, threshold)
+        table.verdicts[e] = Verdict.CERTAIN if exact >= threshold else Verdict.SHORT
+    return table.verdicts[e] == Verdict.SHORT
+
+
+# -- a round ----------------------------------------------------------------------------------------------------------
+
+
+@lean
+def begin(game):
+    """All arms are seen once; from then on those that are observed."""
+    if game.table.state[BEGUN] == 0:
+        game.table.state[BEGUN] = 1
+        for i in range(len(game.record.counts)):
+            see(i, game)
+
+
+@tight
+def near(e, game):
+    """The likelihood ratio of the weakest exchange is so near to what it needs that the exact evidence is looked at."""
+    table = game.table
+    wanted = need(table.pair[UPPER, e], table.pair[LOWER, e], game)
+    return table.scores[SCORE, e] * wanted >= wanted - SLACK
+
+
+@tight
+def richer(e, game):
+    """As ``exchanges.richer``."""
+    table, arms, counts = game.table, game.arms, game.record.counts
+    h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+    gain_h, gain_j = 0.0, 0.0
+    for side in range(2):
+        i = h if side == 0 else j
+        arms.n[i] += 1.0
+        gain = glr(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms)
+        arms.n[i] -= 1.0
+        if side == 0:
+            gain_h = gain
+        else:
+            gain_j = gain
+    if gain_h != gain_j:
+        return h if gain_h > gain_j else j
+    if counts[h] != counts[j]:
+        return h if counts[h] < counts[j] else j
+    return min(h, j)
+
+
+@tight
+def choose(e, certified, game):
+    """The next arm, -1 if there is none: half a pair first, then an arm that is far behind, then one of the exchange."""
+    state, counts = game.table.state, game.record.counts
+    arm = halved(counts, game.table.paired) if state[HALVES] > 0 else -1
+    if arm >= 0 or certified:
+        return arm
+    if state[FEWEST] < math.sqrt(state[TOTAL]) - 0.5 * len(counts):
+        arm = behind(counts)
+        fewest = counts[0]
+        for i in range(1, len(counts)):
+            fewest = min(fewest, counts[i])
+        state[FEWEST] = fewest
+    return arm if arm >= 0 else richer(e, game)
+
+
+@tight
+def take_in(arm, game):
+    """An arm was observed."""
+    state = game.table.state
+    state[TOTAL] += 1
+    state[LAST], state[FRESH] = arm, 1
+    if game.table.paired[arm]:
+        state[FRESH] = game.record.counts[arm] % 2 == 0  # half a pair is no evidence yet
+        state[HALVES] += -1 if state[FRESH] else 1
+    see(arm, game)

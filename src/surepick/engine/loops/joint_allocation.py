@@ -1,0 +1,102 @@
+"""Joint stopping for sample allocations, compiled: the same samples as the Python loop.
+
+The exchanges are a table with a row and a column for every stratum, some of which are none at present.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compile import kernel, lean
+from ..data import Allocation
+from ..enums import Stop, Verdict
+from ..kernels.allocation import improve
+from ..kernels.draws import sample
+from ..kernels.tournament import ORDER
+from .declare import Loop, Stretch
+from .joint import COUNT, FRESH, LAST, LOWER, TOTAL, UPPER, begin, choose, game_of, near, rescore, short, take_in, weakest
+from .joint_tree import blocking
+
+
+@lean
+def lay(table):
+    """Seats for an allocation's arms, each with its row and its column."""
+    m, first, links = len(table.seats), table.first, table.links
+    for i in range(m):
+        table.seats[i], first[i], table.rows[i] = i, i * (2 * m - 1), m
+        for j in range(m):
+            links[first[i] + j] = i * m + j
+            if j != i:
+                links[first[i] + m + j - (j > i)] = j * m + i
+            table.pair[UPPER, i * m + j], table.pair[LOWER, i * m + j] = i, j
+            table.scores[ORDER, i * m + j] = i * m + j
+    first[m] = m * (2 * m - 1)
+    table.state[COUNT] = m * m
+
+
+@lean
+def refit(i, data, table):
+    """The slopes of an arm whose units have changed, and which of its exchanges there are."""
+    decision, sizes = table.decision, data.sizes
+    m, units = len(decision), decision[i]
+    for j in range(m):
+        for side in range(2):
+            a, b = (i, j) if side == UPPER else (j, i)
+            e = a * m + b
+            there = a != b and decision[a] > data.least[a] and decision[b] < data.most[b]
+            table.verdicts[e] = Verdict.UNKNOWN if there else Verdict.ABSENT
+            if side == UPPER and units > 1:
+                table.slopes[UPPER, e] = sizes[i] * sizes[i] / (units * (units - 1.0))
+            elif side == LOWER:
+                table.slopes[LOWER, e] = sizes[i] * sizes[i] / (units * (units + 1.0))
+
+
+@kernel
+def run(data, before, game, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm). ``before`` is room for the units of the last round."""
+    table = game.table
+    state = table.state
+    begin(game)
+    for _ in range(rounds):
+        last, many = state[LAST], 0
+        anew = last < 0
+        if not anew and state[FRESH]:
+            table.moved[0], many = last, 1
+        if not improve(data, table.weights, table.decision):
+            return Stop.UNSURE, -1
+        if anew:
+            lay(table)
+        for i in range(len(before)):
+            if anew or table.decision[i] != before[i]:
+                refit(i, data, table)
+                before[i] = table.decision[i]
+                if i != last or not state[FRESH]:
+                    table.moved[many] = i
+                    many += 1
+        rescore(anew, many, game)
+        e, certified = -1, True
+        if state[COUNT] > 0:
+            e = weakest(game)
+            certified = near(e, game)
+            if certified and short(e, game):
+                certified = False
+            elif certified:
+                f = blocking(game)
+                if f >= 0:
+                    e, certified = f, False
+        arm = choose(e, certified, game)
+        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        take_in(arm, game)
+    return Stop.PAUSED, -1
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data, m = explorer.problem.lower(), explorer.problem.m
+    return Stretch(run, (data, np.empty(m, dtype=np.int64), game_of(explorer, source, m * m, False)))
+
+
+LOOP = Loop(("joint",), Allocation, prepare)

@@ -1,0 +1,171 @@
+"""Joint stopping for the best k of every group, compiled: the same samples as the Python loop.
+
+The exchanges of a group are a table: rows for the arms taken and columns for the others. Two arms change seats when one takes the
+other's place in the decision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compile import kernel, lean, tight
+from ..data import Partition
+from ..enums import Stop
+from ..kernels.draws import sample
+from ..kernels.order import ahead
+from ..kernels.tournament import ORDER
+from .declare import Loop, Stretch
+from .joint import COUNT, FRESH, LAST, LOWER, TOTAL, UPPER, begin, choose, game_of, near, rescore, short, take_in, weakest
+
+
+@lean
+def settle(data, table):
+    """The best of every group, from a nearby choice: the best arm outside replaces the worst one inside while it is ahead."""
+    weights, decision = table.weights, table.decision
+    for g in range(len(data.starts) - 1):
+        while True:
+            inside, outside = -1, -1
+            for a in range(data.starts[g], data.starts[g + 1]):
+                i = data.members[a]
+                if decision[i] > 0:
+                    if inside < 0 or ahead(weights[inside], inside, weights[i], i):
+                        inside = i
+                elif outside < 0 or ahead(weights[i], i, weights[outside], outside):
+                    outside = i
+            if inside < 0 or outside < 0 or ahead(weights[inside], inside, weights[outside], outside):
+                break
+            decision[inside], decision[outside] = 0, 1
+
+
+@lean
+def lay(data, taken, table):
+    """Seats for groups, those of the arms taken first.
+
+    ``taken`` is the row of ``pair`` with the arms taken: the upper one if the largest parameters are looked for.
+    """
+    count, q, s = 0, 0, 0
+    k, starts, members = data.k, data.starts, data.members
+    for g in range(len(starts) - 1):
+        width = starts[g + 1] - starts[g] - k
+        for inside in (True, False):
+            own = 0
+            for a in range(starts[g], starts[g + 1]):
+                i = members[a]
+                table.place[i] = a
+                if (table.decision[i] > 0) != inside:
+                    continue
+                table.seats[i], table.sitting[s], table.first[s] = s, i, q
+                table.rows[s] = width if inside else 0
+                for other in range(width if inside else k):
+                    table.links[q] = count + (own * width + other if inside else other * width + own)
+                    table.pair[taken if inside else 1 - taken, table.links[q]] = i
+                    q += 1
+                own += 1
+                s += 1
+        count += k * width
+    table.first[s] = q
+    for e in range(count):
+        table.scores[ORDER, e] = table.place[table.pair[taken, e]] * len(members) + table.place[table.pair[1 - taken, e]]
+    table.state[COUNT] = count
+
+
+@tight
+def replaced(i, data, table):
+    """The arm that changes seats with i, after the weight of i has changed; -1 if there is none."""
+    g, weights = 0, table.weights
+    while data.starts[g + 1] <= table.place[i]:
+        g += 1
+    start, end = data.starts[g], data.starts[g + 1]
+    edge, found = start + data.k, -1
+    inside = table.seats[i] < edge
+    for s in range(edge if inside else start, end if inside else edge):
+        j = table.sitting[s]
+        if inside:  # the best of the others
+            better = i if found < 0 else found
+            if ahead(weights[j], j, weights[better], better):
+                found = j
+        else:  # the worst of those taken
+            worse = i if found < 0 else found
+            if ahead(weights[worse], worse, weights[j], j):
+                found = j
+    return found
+
+
+@lean
+def change_seats(i, j, taken, table):
+    """One of two arms takes the other's place in the decision."""
+    decision, seats, first, place = table.decision, table.seats, table.first, table.place
+    decision[i], decision[j] = decision[j], decision[i]
+    seats[i], seats[j] = seats[j], seats[i]
+    for side in range(2):
+        arm = i if (decision[i] > 0) == (side == taken) else j
+        table.sitting[seats[arm]] = arm
+        for q in range(first[seats[arm]], first[seats[arm] + 1]):
+            table.pair[side, table.links[q]] = arm
+    for side in range(2):
+        seat = seats[i] if side == 0 else seats[j]
+        for q in range(first[seat], first[seat + 1]):
+            e = table.links[q]
+            table.scores[ORDER, e] = place[table.pair[taken, e]] * len(place) + place[table.pair[1 - taken, e]]
+
+
+@kernel
+def blocking(data, game):
+    """The first exchange whose evidence is below the threshold, in the order of ``partitions.exchanges``; -1 if there is none."""
+    table, members = game.table, data.members
+    for g in range(len(data.starts) - 1):
+        for a in range(data.starts[g], data.starts[g + 1]):
+            if table.decision[members[a]] == 0:
+                continue
+            row = table.first[table.seats[members[a]]]
+            for b in range(data.starts[g], data.starts[g + 1]):
+                if table.decision[members[b]] == 0:
+                    e = table.links[row + table.seats[members[b]] - data.starts[g] - data.k]
+                    if short(e, game):
+                        return e
+    return -1
+
+
+@kernel
+def run(data, game, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    table, taken = game.table, UPPER if data.sign > 0.0 else LOWER
+    state = table.state
+    begin(game)
+    for _ in range(rounds):
+        last, many = state[LAST], 0
+        if last < 0:
+            settle(data, table)
+            lay(data, taken, table)
+        else:
+            if state[FRESH]:
+                table.moved[0], many = last, 1
+            other = replaced(last, data, table)
+            if other >= 0:
+                change_seats(last, other, taken, table)
+                table.moved[0], table.moved[1], many = last, other, 2
+        rescore(last < 0, many, game)
+        e, certified = -1, True
+        if state[COUNT] > 0:
+            e = weakest(game)
+            certified = near(e, game)
+            if certified and short(e, game):
+                certified = False
+            elif certified:
+                f = blocking(data, game)
+                if f >= 0:
+                    e, certified = f, False
+        arm = choose(e, certified, game)
+        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        take_in(arm, game)
+    return Stop.PAUSED, -1
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data = explorer.problem.lower()
+    return Stretch(run, (data, game_of(explorer, source, explorer.policy.pairs, True)))
+
+
+LOOP = Loop(("joint",), Partition, prepare)

@@ -1,0 +1,103 @@
+"""Joint stopping for spanning trees, compiled: the same samples as the Python loop. Exchanges are laid anew with the tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compile import kernel, tight
+from ..data import Tree
+from ..enums import Stop
+from ..kernels.draws import sample
+from ..kernels.order import ahead
+from ..kernels.tournament import ORDER
+from ..kernels.trees import best, exchanges
+from .declare import Loop, Stretch
+from .joint import COUNT, FRESH, LAST, LOWER, TOTAL, UPPER, begin, choose, game_of, near, rescore, short, take_in, weakest
+
+
+@kernel
+def lay(data, table):
+    """Seats for a tree's edges."""
+    m, first, pair, links = len(table.seats), table.first, table.pair, table.links
+    count = exchanges(data, table.decision, pair[UPPER], pair[LOWER])
+    first[:] = 0
+    table.rows[:] = 0
+    for e in range(count):
+        table.scores[ORDER, e] = e
+        first[pair[UPPER, e] + 1] += 1
+        first[pair[LOWER, e] + 1] += 1
+    for i in range(m):
+        table.seats[i] = i
+        first[i + 1] += first[i]
+    for e in range(count):
+        for side in range(2):
+            i = pair[side, e]
+            links[first[i]] = e
+            first[i] += 1
+    for i in range(m, 0, -1):  # back to where every list begins
+        first[i] = first[i - 1]
+    first[0] = 0
+    table.state[COUNT] = count
+
+
+@tight
+def overtaken(i, table):
+    """Some exchange of an edge improves the tree, after the weight of i has changed."""
+    weights = table.weights
+    for q in range(table.first[i], table.first[i + 1]):
+        a, b = table.pair[UPPER, table.links[q]], table.pair[LOWER, table.links[q]]
+        if table.decision[a] == 0:
+            a, b = b, a
+        if ahead(weights[b], b, weights[a], a):
+            return True
+    return False
+
+
+@kernel
+def blocking(game):
+    """The first exchange whose evidence is below the threshold; -1 if there is none."""
+    for e in range(game.table.state[COUNT]):
+        if short(e, game):
+            return e
+    return -1
+
+
+@kernel
+def run(data, game, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    table = game.table
+    state = table.state
+    begin(game)
+    for _ in range(rounds):
+        last, many = state[LAST], 0
+        anew = last < 0 or overtaken(last, table)
+        if anew:
+            best(data, table.weights, table.decision)
+            lay(data, table)
+        elif state[FRESH]:
+            table.moved[0], many = last, 1
+        rescore(anew, many, game)
+        e, certified = -1, True
+        if state[COUNT] > 0:
+            e = weakest(game)
+            certified = near(e, game)
+            if certified and short(e, game):
+                certified = False
+            elif certified:
+                f = blocking(game)
+                if f >= 0:
+                    e, certified = f, False
+        arm = choose(e, certified, game)
+        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        take_in(arm, game)
+    return Stop.PAUSED, -1
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data = explorer.problem.lower()
+    return Stretch(run, (data, game_of(explorer, source, explorer.policy.pairs, True)))
+
+
+LOOP = Loop(("joint",), Tree, prepare)

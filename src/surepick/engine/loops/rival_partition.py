@@ -1,0 +1,371 @@
+"""CLUCB and the unified rule for the best k of every group, compiled: a round costs O(log m), the samples are the plain loop's.
+
+The decision takes the k best arms of a group by their estimates. The rival takes the k best by their corners: the lower bounds of
+the arms in the decision, the upper bounds of the others. Each is kept by two heaps: of the arms that it takes the worst first, of
+the others the best first. Estimates change for the sampled arm only. Corners all change, as intervals widen while arms rest, but
+in a known direction. So an arm that the rival takes is kept by a value that its corner is not behind, any other by a value that
+its corner is not ahead of. The rival is right as long as the worst of the former is ahead of the best of the latter.
+
+- If decision and rival differ in an arm, its corner moves away from that border, and its value of some earlier round will do.
+- If not, its corner moves towards it, and it is kept by the value at a horizon, the last round before a multiple of a power of
+  two. When that has passed, it gets a further one.
+- When the two heads meet they get nearer horizons, at last their values of this very round. If these say so, they change places.
+
+The arms in which the two differ wait in a queue, the least known first; its head is sampled.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile import kernel, lean, tight
+from ..data import Array, Partition
+from ..enums import Column, Form, Span, Stop
+from ..kernels.draws import sample
+from ..kernels.heaps import before, exchange, fall, moved, push, rank, remove
+from ..kernels.partitions import groups_of
+from ..kernels.sequences import log_term, weight_of, within, worth
+from .declare import Loop, Stretch, lowered
+from .rivals import CLOSE
+from .stretches import HAIR
+
+WEIGHT, CLIPPED, CORNER = 0, 1, 2  # rows of ``values``; the estimate lies within the interval, also if the interval is elsewhere
+DECISION, RIVAL, QUEUE = 0, 1, 2  # heaps
+# Rows of ``notes``: the power of two of an arm's horizon; the list of arms with this horizon that it is in, and its neighbours
+# there; the round whose corner it is kept by.
+POWER_OF, LIST, NEXT, LAST, ROUND = 0, 1, 2, 3, 4
+HEAD, UNTIL = 0, 1  # rows of ``lists``, by power of two: the first arm of the list; the horizon that ``logs`` is for
+GROUPS, MARKED = 0, 1  # rows of ``touched``: groups to be looked at; whether a group is among them
+TOTAL, WAITING, WITNESS, MOST, BEGUN = 0, 1, 2, 3, 4  # entries of ``state``
+NOWHERE = -1  # in no list, no queue, of no round
+PAD = 1e-10  # bounds found by bisection widen with time up to an error far below this
+LATEST = 2**62
+
+
+class Contest(NamedTuple):
+    """The decision and its rival, kept from round to round."""
+
+    group: Array  # of every arm; -1 if all of its group are taken
+    values: Array
+    heaps: Array
+    notes: Array
+    lists: Array
+    touched: Array
+    state: Array
+    logs: Array  # the logarithm at the horizons
+    size: Array  # no corner is further from 0 than this
+
+
+def contest_of(data: Partition, counts: Array, scales: Array) -> Contest:
+    """The contest before the first round."""
+    m, groups = len(counts), len(data.starts) - 1
+    most = (16 * m + 256).bit_length()
+    values, heaps = np.zeros((3, m)), np.full((6, m), NOWHERE)
+    values[WEIGHT] = scales * scales / counts
+    heaps[[2 * DECISION, 2 * RIVAL]] = data.members
+    notes, lists = np.full((5, m), NOWHERE), np.full((2, most + 1), NOWHERE)
+    notes[POWER_OF] = most // 2
+    state = np.array([counts.sum(), 0, 0, most, 0])
+    touched = np.zeros((2, groups), dtype=np.int64)
+    return Contest(groups_of(data), values, heaps, notes, lists, touched, state, np.zeros(most + 1), np.zeros(1))
+
+
+@tight
+def log_until(j, t, contest, sequence):
+    """The logarithm at the horizon, the last round before a multiple of 2^j; in this very round if j is 0."""
+    last = t | ((1 << j) - 1)
+    if contest.lists[UNTIL, j] != last:
+        contest.lists[UNTIL, j] = last
+        contest.logs[j] = log_term(last, sequence) if j == 0 else log_term(last, sequence) * (1.0 + HAIR)
+    return contest.logs[j]
+
+
+@tight
+def enlist(i, j, contest):
+    """Move an arm to the list of this power of two, or to none."""
+    old, after, ahead = contest.notes[LIST, i], contest.notes[NEXT, i], contest.notes[LAST, i]
+    if old == j:
+        return
+    if old != NOWHERE:
+        if ahead == NOWHERE:
+            contest.lists[HEAD, old] = after
+        else:
+            contest.notes[NEXT, ahead] = after
+        if after != NOWHERE:
+            contest.notes[LAST, after] = ahead
+    contest.notes[LIST, i] = j
+    if j != NOWHERE:
+        head = contest.lists[HEAD, j]
+        contest.notes[NEXT, i], contest.notes[LAST, i], contest.lists[HEAD, j] = head, NOWHERE, i
+        if head != NOWHERE:
+            contest.notes[LAST, head] = i
+
+
+@lean
+def keep(i, j, t, edge, end, start, contest, sequence, record):
+    """Keep an arm by its corner at the horizon of j, or by the one of this round if that will do or j is 0."""
+    taken, above = contest.heaps[2 * DECISION + 1, i] < edge, contest.heaps[2 * RIVAL + 1, i] < edge
+    if sequence.power > 0.0:
+        if taken == above:
+            horizon, where = j, j
+        else:
+            horizon, where = 0, 0 if sequence.form == Form.DIVERGENCE and j == 0 else NOWHERE
+        low, up = worth(i, log_until(horizon, t, contest, sequence), sequence, record)
+        corner = low if taken else up
+        if sequence.form == Form.DIVERGENCE and j > 0:
+            corner += -PAD * sequence.span[Span.WIDE, i] if above else PAD * sequence.span[Span.WIDE, i]
+            horizon = j
+        contest.notes[ROUND, i] = t if horizon == 0 else NOWHERE
+        enlist(i, where, contest)
+    else:
+        low, up = worth(i, contest.logs[0], sequence, record)
+        corner = low if taken else up
+    contest.values[CORNER, i] = corner
+    if above:
+        moved(contest.heaps, RIVAL, start, edge - start, i, contest.values, CORNER, 1.0)
+    else:
+        moved(contest.heaps, RIVAL, edge, end - edge, i, contest.values, CORNER, -1.0)
+
+
+@lean
+def furthest(i, corner, leeway, most, t, contest, sequence):
+    """The power of two of the furthest horizon until which the corner will move half the leeway at most; a guess."""
+    theta = sequence.span[Span.SIGN, i] * corner
+    if theta == sequence.span[Span.LOW, i] or theta == sequence.span[Span.HIGH, i]:
+        return most
+    # radii are about as the root of the logarithm
+    move = abs(corner - contest.values[CLIPPED, i]) * sequence.power / (t * contest.logs[0])
+    j = 0
+    while j < most and 2.0 * move <= leeway:
+        j += 1
+        move *= 2.0
+    return j
+
+
+@lean
+def nearer(i, other, t, edge, end, start, contest, sequence, record):
+    """Keep an arm by a nearer value, one that is on the right side of the other arm's if possible."""
+    taken, above = contest.heaps[2 * DECISION + 1, i] < edge, contest.heaps[2 * RIVAL + 1, i] < edge
+    low, up = worth(i, log_until(0, t, contest, sequence), sequence, record)
+    corner = low if taken else up
+    room = corner - contest.values[CORNER, other] if above else contest.values[CORNER, other] - corner
+    j = 0
+    if taken == above:
+        if room > 0.0:
+            j = furthest(i, corner, room, contest.notes[POWER_OF, i] - 1, t, contest, sequence)
+        contest.notes[POWER_OF, i] = j
+    elif room > PAD * sequence.span[Span.WIDE, i]:
+        j = 1
+    keep(i, j, t, edge, end, start, contest, sequence, record)
+
+
+@lean
+def tend(i, edge, contest):
+    """Into the queue with an arm in which decision and rival differ, and out with any other."""
+    differs = (contest.heaps[2 * DECISION + 1, i] < edge) != (contest.heaps[2 * RIVAL + 1, i] < edge)
+    waits = contest.heaps[2 * QUEUE + 1, i] != NOWHERE
+    if differs and not waits:
+        contest.state[WAITING] = push(contest.heaps, QUEUE, 0, contest.state[WAITING], i, contest.values, WEIGHT, -1.0)
+    elif waits and not differs:
+        contest.state[WAITING] = remove(contest.heaps, QUEUE, 0, contest.state[WAITING], i, contest.values, WEIGHT, -1.0)
+        contest.heaps[2 * QUEUE + 1, i] = NOWHERE
+
+
+@lean
+def settle(t, edge, end, start, contest, sequence, record):
+    """Make the rival of one group right."""
+    drift = sequence.power > 0.0
+    while True:
+        a, b = contest.heaps[2 * RIVAL, start], contest.heaps[2 * RIVAL, edge]
+        if before(contest.values, CORNER, -1.0, a, b):
+            return
+        old_a, old_b = drift and contest.notes[ROUND, a] != t, drift and contest.notes[ROUND, b] != t
+        # one that differs goes first: it can only make room
+        if old_a and (contest.heaps[2 * DECISION + 1, a] >= edge or not old_b):
+            nearer(a, b, t, edge, end, start, contest, sequence, record)
+        elif old_b:
+            nearer(b, a, t, edge, end, start, contest, sequence, record)
+        else:
+            contest.heaps[2 * RIVAL, start], contest.heaps[2 * RIVAL + 1, b] = b, start
+            contest.heaps[2 * RIVAL, edge], contest.heaps[2 * RIVAL + 1, a] = a, edge
+            for i in (a, b):
+                j = contest.notes[POWER_OF, i]
+                keep(i, j, t, edge, end, start, contest, sequence, record)
+                tend(i, edge, contest)
+
+
+@lean
+def extend(t, data, contest, sequence, record):
+    """Further horizons for the arms whose horizon is reached; returns the number of groups that are touched."""
+    top, groups = 0, 0
+    while top < contest.state[MOST] and (t >> top) & 1 == 0:
+        top += 1
+    for j in range(top, -1, -1):
+        i = contest.lists[HEAD, j]
+        contest.lists[HEAD, j] = NOWHERE
+        while i != NOWHERE:
+            following, g = contest.notes[NEXT, i], contest.group[i]
+            contest.notes[LIST, i], further = NOWHERE, 1
+            edge = data.starts[g] + data.k
+            taken, above = contest.heaps[2 * DECISION + 1, i] < edge, contest.heaps[2 * RIVAL + 1, i] < edge
+            if taken == above:
+                corner, border = contest.values[CORNER, i], contest.heaps[2 * RIVAL, edge if above else data.starts[g]]
+                room = abs(contest.values[CORNER, border] - corner)
+                further = furthest(i, corner, room, contest.state[MOST], t, contest, sequence)
+                contest.notes[POWER_OF, i] = further
+            keep(i, further, t, edge, data.starts[g + 1], data.starts[g], contest, sequence, record)
+            if contest.touched[MARKED, g] == 0:
+                contest.touched[MARKED, g], contest.touched[GROUPS, groups] = 1, g
+                groups += 1
+            i = following
+    return groups
+
+
+@lean
+def reach(i, last, sequence, record):
+    """No corner of the arm is ever further from 0, until it is sampled."""
+    most = max(abs(sequence.span[Span.LOW, i]), abs(sequence.span[Span.HIGH, i]))
+    if most == np.inf:
+        low, up = worth(i, last, sequence, record)
+        most = max(abs(low), abs(up))
+    return most
+
+
+@lean
+def begin(data, contest, sequence, record):
+    """Everything anew."""
+    m, t = len(contest.group), contest.state[TOTAL]
+    contest.logs[0] = log_term(t, sequence)
+    contest.lists[UNTIL, 0] = t
+    last = log_term(LATEST, sequence)
+    contest.size[0] = 0.0
+    for i in range(m):
+        low, up = worth(i, contest.logs[0], sequence, record)
+        contest.values[CLIPPED, i] = within(sequence.span[Span.SIGN, i] * record.table[i, Column.ESTIMATE], low, up)
+        contest.size[0] = max(contest.size[0], reach(i, last, sequence, record))
+    for g in range(len(data.starts) - 1):
+        start, edge, end = data.starts[g], data.starts[g] + data.k, data.starts[g + 1]
+        if edge == end:
+            continue
+        rank(contest.heaps, DECISION, start, data.k, end, contest.values, CLIPPED)
+        for p in range(start, end):
+            i = contest.heaps[2 * DECISION, p]
+            low, up = worth(i, contest.logs[0], sequence, record)
+            contest.values[CORNER, i] = low if p < edge else up
+        rank(contest.heaps, RIVAL, start, data.k, end, contest.values, CORNER)
+        for p in range(start, end):
+            i = contest.heaps[2 * DECISION, p]
+            j = contest.notes[POWER_OF, i]
+            keep(i, j, t, edge, end, start, contest, sequence, record)
+        settle(t, edge, end, start, contest, sequence, record)
+    contest.state[WAITING] = 0
+    for i in range(m):
+        contest.heaps[2 * QUEUE + 1, i] = NOWHERE
+    for i in range(m):
+        if contest.group[i] >= 0:
+            tend(i, data.starts[contest.group[i]] + data.k, contest)
+
+
+@tight
+def ahead_by(i, data, contest):
+    """The gap is at least this, if decision and rival differ in this arm; 0 if they do not."""
+    g = contest.group[i]
+    if g < 0:
+        return 0.0
+    start, edge = data.starts[g], data.starts[g] + data.k
+    taken, above = contest.heaps[2 * DECISION + 1, i] < edge, contest.heaps[2 * RIVAL + 1, i] < edge
+    if taken == above:
+        return 0.0
+    if above:  # the rival has this arm instead of one that is behind all its own
+        return contest.values[CORNER, i] - contest.values[CORNER, contest.heaps[2 * RIVAL, edge]]
+    return contest.values[CORNER, contest.heaps[2 * RIVAL, start]] - contest.values[CORNER, i]
+
+
+@lean
+def weigh(t, data, contest, sequence, record):
+    """DECIDED if the gap is not above 0, UNSURE if rounding cannot tell, PAUSED if it is above."""
+    c = log_until(0, t, contest, sequence)
+    gap, size, most = 0.0, 0.0, -1.0
+    for p in range(contest.state[WAITING]):
+        i = contest.heaps[2 * QUEUE, p]
+        low, up = worth(i, c, sequence, record)
+        taken = contest.heaps[2 * DECISION + 1, i] < data.starts[contest.group[i]] + data.k
+        gap += -low if taken else up
+        size += abs(low) if taken else abs(up)
+        by = ahead_by(i, data, contest)
+        if by > most:
+            most, contest.state[WITNESS] = by, i
+    if abs(gap) <= CLOSE * size:
+        return Stop.UNSURE
+    return Stop.DECIDED if gap < 0.0 else Stop.PAUSED
+
+
+@lean
+def rounds_of(by_gap, data, contest, sequence, record, stock, limit, rounds):
+    t = contest.state[TOTAL]
+    drift, last = sequence.power > 0.0, log_term(LATEST, sequence)
+    for _ in range(rounds):
+        if contest.state[WAITING] == 0:
+            return Stop.DECIDED, -1
+        arm = contest.heaps[2 * QUEUE, 0]
+        if by_gap:
+            least = 4.0 * CLOSE * contest.state[WAITING] * contest.size[0]
+            if ahead_by(arm, data, contest) <= least and ahead_by(contest.state[WITNESS], data, contest) <= least:
+                what = weigh(t, data, contest, sequence, record)
+                if what != Stop.PAUSED:
+                    return what, -1
+        what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        t += 1
+        contest.state[TOTAL] = t
+        contest.values[WEIGHT, arm] = weight_of(arm, sequence, record)
+        fall(contest.heaps, QUEUE, 0, contest.state[WAITING], 0, contest.values, WEIGHT, -1.0)
+        contest.size[0] = max(contest.size[0], reach(arm, last, sequence, record))
+        groups = 0
+        if drift:
+            groups = extend(t, data, contest, sequence, record)
+        g = contest.group[arm]
+        start, edge, end = data.starts[g], data.starts[g] + data.k, data.starts[g + 1]
+        low, up = worth(arm, log_until(0, t, contest, sequence), sequence, record)
+        contest.values[CLIPPED, arm] = within(sequence.span[Span.SIGN, arm] * record.table[arm, Column.ESTIMATE], low, up)
+        if contest.heaps[2 * DECISION + 1, arm] < edge:
+            moved(contest.heaps, DECISION, start, data.k, arm, contest.values, CLIPPED, 1.0)
+        else:
+            moved(contest.heaps, DECISION, edge, end - edge, arm, contest.values, CLIPPED, -1.0)
+        a, b = contest.heaps[2 * DECISION, start], contest.heaps[2 * DECISION, edge]
+        swapped = exchange(contest.heaps, DECISION, start, data.k, end, contest.values, CLIPPED)
+        j = contest.notes[POWER_OF, arm]
+        keep(arm, j, t, edge, end, start, contest, sequence, record)
+        if swapped:
+            other = a if b == arm else b
+            j = contest.notes[POWER_OF, other]
+            keep(other, j, t, edge, end, start, contest, sequence, record)
+            tend(arm, edge, contest)
+            tend(other, edge, contest)
+        settle(t, edge, end, start, contest, sequence, record)
+        for p in range(groups):
+            g = contest.touched[GROUPS, p]
+            contest.touched[MARKED, g] = 0
+            settle(t, data.starts[g] + data.k, data.starts[g + 1], data.starts[g], contest, sequence, record)
+    return Stop.PAUSED, -1
+
+
+@kernel
+def run(by_gap, data, contest, sequence, record, stock, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    if contest.state[BEGUN] == 0:
+        begin(data, contest, sequence, record)
+        contest.state[BEGUN] = 1
+    return rounds_of(by_gap, data, contest, sequence, record, stock, limit, rounds)
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data, sequence, record, stock = lowered(explorer, source)
+    contest = contest_of(data, record.counts, explorer.problem.scales)
+    return Stretch(run, (explorer.policy.name == "clucb", data, contest, sequence, record, stock))
+
+
+LOOP = Loop(("clucb", "unified"), Partition, prepare)

@@ -1,0 +1,255 @@
+"""Rounds of COCI and uniform sampling where units are handed out one by one; a round looks at few arms.
+
+An arm that is decided on a box is decided on every box inside it, and one that is undecided there is so on every box around it.
+So every interval gets a fence, around all that it will be up to a horizon if the arm rests, and a core inside of it; a little
+more room spares changes while an arm is sampled. An arm gets new ones when it leaves its fence, uncovers its core, or reaches its
+horizon, which doubles each time. What the corners of these boxes tell of an arm is in :mod:`surepick.engine.kernels.corners`.
+Where it does not tell enough, the arms in question get nearer horizons, at last fences for this round only; and where these do
+not tell either, the box itself is tested, by the loop of the class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compile import lean, tight
+from ..enums import Span, Status, Stop
+from ..kernels.corners import (
+    BEGUN,
+    CORE_LOW,
+    CORE_UP,
+    FENCE_LOW,
+    FENCE_UP,
+    HELD,
+    LACKING,
+    LEVEL,
+    LIMBO,
+    PARKED,
+    TOTAL,
+    WAITING,
+    WHERE,
+    WITNESS,
+    Array,
+    Corners,
+    hand_out,
+    look_again,
+    park,
+    price,
+    resettle,
+    status,
+    unpark,
+)
+from ..kernels.draws import sample
+from ..kernels.heaps import arrange, fall, moved, pop, push
+from ..kernels.sequences import ends, log_term, weight_of
+from .stretches import HAIR
+
+BEGIN, END, UNTIL = 0, 1, 2  # rows of ``reach``, of an arm's fence: the logarithm at its beginning, at its horizon; the horizon
+ROOM = 1.0 / 32.0  # fences and cores are this share of an interval away from it
+PATIENCE = 8  # samples of an arm after which its horizon may be further away again, if it had to be brought nearer
+
+
+def corners_of(near: Array, counts: Array, scales: Array) -> Corners:
+    """The corners before the first round; ``near`` are units that are about right at the lower and the upper ends."""
+    m = len(counts)
+    units = np.concatenate((near, near)).astype(np.int64)
+    return Corners(
+        theta=np.full((4, m), np.nan),
+        units=units,
+        held=units.sum(axis=1),
+        gains=np.zeros((8, m)),
+        heaps=np.zeros((20, m), dtype=np.int64),
+        queue=np.zeros((2, m), dtype=np.int64),
+        timer=np.zeros((2, m), dtype=np.int64),
+        weights=(scales * scales / counts)[None, :],
+        notes=np.zeros((3, m), dtype=np.int64),
+        state=np.array([counts.sum(), 0, 0, 0, 0]),
+        reach=np.zeros((3, m)),
+        warm=units[:2].copy(),
+    )
+
+
+# -- fences and cores -------------------------------------------------------------------------------------------------
+
+
+@lean
+def within_fence(i, corners, sequence, record):
+    """The interval of an arm stays within its fence and around its core up to the horizon."""
+    low, up = ends(i, corners.reach[END, i], sequence, record)
+    if low < corners.theta[FENCE_LOW, i] or up > corners.theta[FENCE_UP, i]:
+        return False
+    if corners.reach[BEGIN, i] != corners.reach[END, i]:
+        low, up = ends(i, corners.reach[BEGIN, i], sequence, record)
+    return low <= corners.theta[CORE_LOW, i] and up >= corners.theta[CORE_UP, i]
+
+
+@tight
+def highest(t, m):
+    """The level of the furthest horizons; fences up to these have some room."""
+    far, level = max(64 * m, t // 16), 0
+    while far > 1:
+        far //= 2
+        level += 1
+    return level
+
+
+@lean
+def fence_in(i, t, level, corners, sequence, record):
+    """A new fence and core for an arm: its parameters at the four corners."""
+    corners.notes[LEVEL, i] = level
+    if sequence.power > 0.0:
+        now = log_term(t, sequence)
+        corners.reach[UNTIL, i] = t + (1 << level) - 1
+        corners.reach[BEGIN, i] = now * (1.0 - HAIR) if level > 0 else now
+        corners.reach[END, i] = log_term(corners.reach[UNTIL, i], sequence) * (1.0 + HAIR) if level > 0 else now
+    else:
+        corners.reach[UNTIL, i] = np.inf
+        corners.reach[BEGIN, i] = corners.reach[END, i] = log_term(t, sequence)
+    low, up = ends(i, corners.reach[END, i], sequence, record)
+    pad = ROOM * (up - low) if level == highest(t, len(record.counts)) else 0.0
+    fence_low, fence_up = max(low - pad, sequence.span[Span.LOW, i]), min(up + pad, sequence.span[Span.HIGH, i])
+    if corners.reach[BEGIN, i] != corners.reach[END, i]:
+        low, up = ends(i, corners.reach[BEGIN, i], sequence, record)
+    if low + pad <= up - pad:
+        return low + pad, up - pad, fence_low, fence_up
+    return 0.5 * (low + up), 0.5 * (low + up), fence_low, fence_up
+
+
+@lean
+def refence(i, t, level, hand, corners, sequence, record):
+    """A new fence and core for an arm, and the units at all corners."""
+    if corners.notes[WHERE, i] == PARKED:
+        unpark(i, corners)
+    at = fence_in(i, t, level, corners, sequence, record)
+    moved(corners.timer, 0, 0, len(record.counts), i, corners.reach, UNTIL, 1.0)
+    for q in range(4):
+        if corners.theta[q, i] != at[q]:
+            corners.theta[q, i] = at[q]
+            resettle(q, i, hand, corners)
+            hand_out(q, hand, corners)
+
+
+@lean
+def look_closer(i, t, hand, corners, sequence, record):
+    """A nearer horizon for an arm or one of those at the edges, whichever is furthest; False if all are for this round only."""
+    m, j = len(record.counts), i
+    for h in (HELD + CORE_LOW, LACKING + CORE_UP, HELD + FENCE_LOW, LACKING + FENCE_UP):
+        a = m - 1 - corners.heaps[2 * h, 0]
+        if corners.notes[LEVEL, a] > corners.notes[LEVEL, j]:
+            j = a
+    if corners.notes[LEVEL, j] == 0:
+        return False
+    level = max(corners.notes[LEVEL, j] - 3, 0) if sequence.power > 0.0 else 0
+    refence(j, t, level, hand, corners, sequence, record)
+    return True
+
+
+@lean
+def begin(everywhere, hand, corners, sequence, record):
+    """All fences, units and heaps, unless they are there."""
+    m, t = len(record.counts), corners.state[TOTAL]
+    if corners.state[BEGUN]:
+        return
+    corners.state[BEGUN] = 1
+    for i in range(m):
+        at = fence_in(i, t, highest(t, m), corners, sequence, record)
+        for q in range(4):
+            corners.theta[q, i] = at[q]
+            price(q, i, hand, corners)
+            corners.heaps[2 * (HELD + q), i] = corners.heaps[2 * (LACKING + q), i] = i
+        corners.timer[0, i] = i
+    arrange(corners.timer, 0, 0, m, corners.reach, UNTIL, 1.0)
+    for q in range(4):
+        arrange(corners.heaps, HELD + q, 0, m, corners.gains, HELD + q, 1.0)
+        arrange(corners.heaps, LACKING + q, 0, m, corners.gains, LACKING + q, -1.0)
+        hand_out(q, hand, corners)
+    for i in range(m):
+        if everywhere or status(i, hand, corners) != Status.CLOSED or not park(i, corners):
+            corners.queue[0, corners.state[WAITING]] = i
+            corners.state[WAITING] += 1
+    arrange(corners.queue, 0, 0, corners.state[WAITING], corners.weights, 0, -1.0)
+
+
+@lean
+def witness(hand, corners):
+    """OPEN if some arm is undecided, whatever the intervals are in between; else MAYBE if it may be."""
+    if status(corners.state[WITNESS], hand, corners) == Status.OPEN:
+        return Status.OPEN
+    best = Status.CLOSED
+    for i in range(corners.units.shape[1]):
+        found = status(i, hand, corners)
+        if found == Status.OPEN or (found == Status.MAYBE and best == Status.CLOSED):
+            best, corners.state[WITNESS] = found, i
+        if found == Status.OPEN:
+            break
+    return best
+
+
+# -- the loop ---------------------------------------------------------------------------------------------------------
+
+
+@lean
+def rounds_of(everywhere, tested, out, hand, corners, sequence, record, stock, limit, rounds):
+    """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
+    m, t = len(record.counts), corners.state[TOTAL]
+    for _ in range(rounds):
+        changed = False
+        while corners.reach[UNTIL, corners.timer[0, 0]] < t:
+            i = corners.timer[0, 0]
+            level = min(corners.notes[LEVEL, i] + 1, highest(t, m))
+            refence(i, t, level, hand, corners, sequence, record)
+            changed = True
+        if changed and not everywhere:
+            look_again(hand, corners)
+        arm, resting, unsure = -1, 0, -1
+        if everywhere:
+            found = witness(hand, corners)
+            if found == Status.OPEN or (found == Status.MAYBE and tested and out.any()):
+                arm = corners.queue[0, 0]
+            elif found == Status.MAYBE and not tested:
+                unsure = corners.state[WITNESS]
+        else:
+            while corners.state[WAITING] > 0:
+                i = corners.queue[0, 0]
+                found = status(i, hand, corners)
+                if found == Status.OPEN or (found == Status.MAYBE and tested and out[i]):
+                    arm = i
+                    break
+                if found == Status.MAYBE and not tested:
+                    unsure = i
+                    break
+                corners.state[WAITING] = pop(corners.queue, 0, 0, corners.state[WAITING], corners.weights, 0, -1.0)
+                if found == Status.MAYBE or not park(i, corners):  # decided, but too close to be parked
+                    corners.notes[LIMBO, resting] = i
+                    resting += 1
+            for p in range(resting):
+                corners.state[WAITING] = push(
+                    corners.queue, 0, 0, corners.state[WAITING], corners.notes[LIMBO, p], corners.weights, 0, -1.0
+                )
+        if unsure >= 0:
+            if not look_closer(unsure, t, hand, corners, sequence, record):
+                return Stop.TEST, -1
+            if not everywhere:
+                look_again(hand, corners)
+            continue
+        what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        t += 1
+        corners.state[TOTAL], tested = t, False
+        corners.weights[0, arm] = weight_of(arm, sequence, record)
+        fall(corners.queue, 0, 0, corners.state[WAITING], corners.queue[1, arm], corners.weights, 0, -1.0)
+        if not within_fence(arm, corners, sequence, record):
+            level = min(corners.notes[LEVEL, arm] + (record.counts[arm] % PATIENCE == 0), highest(t, m))
+            refence(arm, t, level, hand, corners, sequence, record)
+            if not everywhere:
+                look_again(hand, corners)
+    return Stop.PAUSED, -1
+
+
+@lean
+def bounds(t, lower, upper, sequence, record):
+    """The intervals of all arms at this very round."""
+    c = log_term(t, sequence)
+    for i in range(len(lower)):
+        lower[i], upper[i] = ends(i, c, sequence, record)
