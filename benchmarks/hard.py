@@ -20,10 +20,10 @@ import numpy as np
 
 import surepick as sp
 from surepick.confidence import CONFIDENCES
+from surepick.engine.loops import find
 from surepick.errors import SettingError
 from surepick.lab.trials import Trial, World
 from surepick.policies import POLICIES
-from surepick.engine.loops import find
 from surepick.run.drive import drive
 
 DELTAS = (0.3, 0.05)

@@ -28,8 +28,11 @@ from surepick.confidence import CONFIDENCES, Auto, Confidence, Mixture, make_con
 from surepick.confidence.bernstein import EmpiricalBernstein
 from surepick.confidence.kt_kl import KTMixture
 from surepick.confidence.mixture import TUNED, width
-from surepick.engine.evidence import ABOVE, BELOW, BOTH, NORMAL, SPREAD, UNIT, evidence, log_tail, sure, unit_evidence
-from surepick.engine.intervals import bernstein_evidence, kt_evidence
+from surepick.engine.data import Arms
+from surepick.engine.enums import Family
+from surepick.engine.kernels.intervals import bernstein_evidence, kt_evidence
+from surepick.engine.kernels.least import least_evidence
+from surepick.engine.kernels.mixtures import ABOVE, BELOW, BOTH, evidence, log_tail, unit_evidence
 from surepick.errors import SettingError
 from surepick.estimators import Moments
 
@@ -37,6 +40,8 @@ DELTA, PATHS, LENGTH, CHUNK = 0.1, 2000, 20_000, 100
 THRESHOLD = int(binom.isf(1e-6, PATHS, DELTA))
 EVERY = np.arange(1, LENGTH + 1)
 LOOKS = np.unique(np.concatenate((np.arange(1, 201), np.geomspace(200, LENGTH, 464).astype(int))))
+
+UNIT, NORMAL, SPREAD = map(int, Family)
 
 
 # -- laws and their paths -------------------------------------------------------------------------------------------------
@@ -87,7 +92,7 @@ class Seen:
     n: np.ndarray
     means: np.ndarray
     squares: np.ndarray
-    surprises: np.ndarray
+    errors: np.ndarray
     pairs: np.ndarray
     differences: np.ndarray
 
@@ -99,12 +104,12 @@ def seen(x: np.ndarray, looks: np.ndarray) -> Seen:
     steps = x[:, 1:] - means[:, :-1]
     squares = np.zeros_like(x)
     np.cumsum(steps * (x[:, 1:] - means[:, 1:]), axis=1, out=squares[:, 1:])  # Welford's
-    surprises = np.zeros_like(x)
-    np.cumsum(steps * steps, axis=1, out=surprises[:, 1:])
+    errors = np.zeros_like(x)
+    np.cumsum(steps * steps, axis=1, out=errors[:, 1:])
     gaps = x[:, : x.shape[1] // 2 * 2 : 2] - x[:, 1::2]
     differences = np.concatenate((np.zeros((len(x), 1)), np.cumsum(gaps * gaps, axis=1)), axis=1)
     at = looks - 1
-    return Seen(looks, means[:, at], squares[:, at], surprises[:, at], looks // 2, differences[:, looks // 2])
+    return Seen(looks, means[:, at], squares[:, at], errors[:, at], looks // 2, differences[:, looks // 2])
 
 
 def chunks(law: str, looks: np.ndarray) -> Iterator[Seen]:
@@ -117,7 +122,7 @@ def chunks(law: str, looks: np.ndarray) -> Iterator[Seen]:
 def paths(law: str) -> Seen:
     parts = list(chunks(law, LOOKS))
     columns = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("means", "squares", "surprises", "differences")
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("means", "squares", "errors", "differences")
     }
     return Seen(n=parts[0].n, pairs=parts[0].pairs, **columns)
 
@@ -168,16 +173,17 @@ def excess(
         else:
             values = data.means
         p = (values - confidence.shift[i]) / confidence.scale[i]
-        p = p if confidence.kinds[i] == NORMAL else np.clip(p, 0, 1)
+        p = p if confidence.families[i] == NORMAL else np.clip(p, 0, 1)
         u = (theta - confidence.shift[i]) / confidence.scale[i]
         return (
-            weigh(confidence.kinds[i], n, p, u, np.full(len(n), confidence.rho) if rho is None else rho, side) - confidence.level
+            weigh(confidence.families[i], n, p, u, np.full(len(n), confidence.rho) if rho is None else rho, side)
+            - confidence.level
         )
     if isinstance(confidence, KTMixture):
         return weigh_kt(n, data.means, theta) - confidence.level
     if isinstance(confidence, EmpiricalBernstein):
         s = np.abs(data.means - theta) * n
-        return weigh_bernstein(s, 0.25 + data.surprises, confidence.rho, confidence.norm) - confidence.level
+        return weigh_bernstein(s, 0.25 + data.errors, confidence.rho, confidence.norm) - confidence.level
     ones = np.ones(confidence.problem.m, dtype=np.int64)
     radius = np.array([confidence.radius(k * ones)[i] for k in data.n])
     if confidence.problem.parameter.name == "variance":
@@ -443,7 +449,7 @@ def test_the_evidence_of_two_arms_is_the_least_where_the_claim_is_false(
     """
     kinds, n, p, low, high, shift, scale = arms
     at = shift + scale * np.where(kinds == SPREAD, p * (1 - p), p)
-    found = sure(0, 1, *slopes, kinds, n, p, low, high, shift, scale, rho)
+    found = least_evidence(0, 1, *slopes, Arms(*arms, rho))
     if slopes[0] * low[0] > slopes[1] * high[1]:
         assert found == np.inf  # it is never false
         return
@@ -497,7 +503,7 @@ def a_record(problem: sp.Problem, n: int, p: float, spread: float) -> Moments:
     record.counts[:] = n
     record.sums[:] = n * wide * p
     record.squares[:] = wide**2 * spread * (n - 1)
-    record.surprises[:] = wide**2 * spread * (n - 1)
+    record.errors[:] = wide**2 * spread * (n - 1)
     record.differences[:] = 2 * wide**2 * spread * (n // 2)
     record.refresh()
     return record
@@ -572,13 +578,13 @@ def test_a_parameter_is_in_the_interval_if_the_evidence_against_it_is_at_most_th
         assert isinstance(record, Moments)
         record.counts[0] = data.n[look]
         record.sums[0] = data.n[look] * data.means[path, look]
-        for column in ("squares", "surprises", "differences"):
+        for column in ("squares", "errors", "differences"):
             getattr(record, column)[0] = getattr(data, column)[path, look]
         record.refresh()
         (lower,), (upper,) = confidence.box(record)
         one = Seen(
             data.n[[look]], data.means[[path]][:, [look]], data.squares[[path]][:, [look]],
-            data.surprises[[path]][:, [look]], data.pairs[[look]], data.differences[[path]][:, [look]],
+            data.errors[[path]][:, [look]], data.pairs[[look]], data.differences[[path]][:, [look]],
         )  # fmt: skip
         for theta in np.concatenate((np.linspace(1e-6, top - 1e-6, 200), [lower, upper])):
             over = excess(confidence, 0, float(theta), one)[0, 0]

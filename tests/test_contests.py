@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.engine import compiled
+from surepick.engine.loops import rival_partition as room
 from surepick.run.drive import drive
 
 from .plain import same
@@ -75,16 +75,15 @@ def test_every_sequence(name: str, policy: str) -> None:
 @pytest.mark.parametrize("name", ["best-arm", "equal", "constant", "groups", "unequal-arms", "variances", "lowest-groups"])
 def test_how_far_the_first_horizons_are_does_not_matter(name: str, horizon: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, world = LONG[name]
-    room, rng = compiled("contests"), np.random.default_rng(3)
-    begun = room.kept
+    rng, begun = np.random.default_rng(3), room.contest_of
 
-    def kept(*given: np.ndarray) -> object:
+    def contest_of(*given: object) -> room.Contest:
         found = begun(*given)
         most = found.state[room.MOST]
         found.notes[room.POWER_OF] = {"near": 0, "far": most, "any": rng.integers(0, most + 1, problem.m)}[horizon]
         return found
 
-    monkeypatch.setattr(room, "kept", kept)
+    monkeypatch.setattr(room, "contest_of", contest_of)
     for policy, confidence, budget in (("clucb", "paper", 20_000), ("unified", "auto", 800), ("unified", "paper", 20_000)):
         same(problem, world, budget, 3, delta=0.9, policy=policy, confidence=confidence)
 

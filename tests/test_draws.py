@@ -7,7 +7,8 @@ import pytest
 
 import surepick as sp
 from surepick.engine import compiled
-from surepick.engine.kinds import FILLED, FOREIGN, LAW, USED
+from surepick.engine.data import Record
+from surepick.engine.enums import Law, Shelf
 from surepick.environments import ENVIRONMENTS, Environment, stream
 from surepick.environments.base import law_of
 from surepick.errors import ObservationError
@@ -38,29 +39,29 @@ def test_the_same_numbers_as_numpy(name: str) -> None:
     restock = compiled("draws").restock
     for arm in range(world.m):
         seen: list[float] = []
-        known, block = source.stock[arm, LAW] != FOREIGN, 0
+        known, block = source.stock[arm, Shelf.LAW] != Law.FOREIGN, 0
         while len(seen) < (40_000 if known else 9_000):
             block += 1
             if block % 10 == 9 or not known:  # draws by Python in between, as after a round that is left to it
                 source.refill(arm)
             else:
-                assert restock(arm, np.full(world.m, 37 * block), source.buffer, source.stock, source.laws)
-            assert source.stock[arm, USED] == 0
-            seen.extend(source.buffer[arm, : source.stock[arm, FILLED]])
+                assert restock(arm, Record(np.full(world.m, 37 * block), np.zeros((world.m, 8)), False), source.lower())
+            assert source.stock[arm, Shelf.USED] == 0
+            seen.extend(source.buffer[arm, : source.stock[arm, Shelf.FILLED]])
         assert np.array_equal(seen, world.sample(arm, len(seen), stream(7, 3, arm)))
 
 
 def test_every_environment_draws_in_compiled_code() -> None:
     for name, world in WORLDS.items():
         assert type(world) is ENVIRONMENTS[name]
-        known = Source(sp.Explorer(any_value(world.m)), world, 0, 0).stock[:, LAW] != FOREIGN
+        known = Source(sp.Explorer(any_value(world.m)), world, 0, 0).stock[:, Shelf.LAW] != Law.FOREIGN
         assert known.any() if name == "beta" else known.all(), name
 
 
 def test_small_beta_shapes_are_left_to_numpy() -> None:
     source = Source(sp.Explorer(sp.TopK(4, 1)), sp.Beta([0.5, 0.5, 0.01, 0.99], [2.0, 2.1, 50.0, 100.0]), 0, 0)
-    assert (source.stock[:, LAW] == FOREIGN).tolist() == [True, False, False, False]
-    assert not compiled("draws").restock(0, np.ones(4, dtype=np.int64), source.buffer, source.stock, source.laws)
+    assert (source.stock[:, Shelf.LAW] == Law.FOREIGN).tolist() == [True, False, False, False]
+    assert not compiled("draws").restock(0, Record(np.ones(4, dtype=np.int64), np.zeros((4, 8)), False), source.lower())
 
 
 @pytest.mark.parametrize("policy", ["coci", "uniform", "clucb", "joint"])
@@ -121,4 +122,4 @@ def test_a_law_within_bounds_is_drawn_unchecked() -> None:
     """Certain arms within narrow bounds: only values that can occur matter for a replay."""
     world = sp.Replay([[0.25, 0.5], [0.5, 0.75]])
     source = Source(sp.Explorer(sp.BestArm([sp.Arm("a", low=0.2, high=0.6), sp.Arm("b", low=0.5)])), world, 0, 0)
-    assert (source.stock[:, LAW] != FOREIGN).all()
+    assert (source.stock[:, Shelf.LAW] != Law.FOREIGN).all()

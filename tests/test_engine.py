@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import signal
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +15,14 @@ from numba.core.dispatcher import Dispatcher
 import surepick as sp
 import surepick.engine
 from surepick.confidence import CONFIDENCES, Paper
-from surepick.confidence.base import Sequence, sequence
-from surepick.engine import compiled
-from surepick.engine.kinds import RADIUS
+from surepick.engine import compiled as room_of
+from surepick.engine.data import Partition, Sequence
+from surepick.engine.enums import Form
+from surepick.engine.loops import coci_partition, coci_tree, find, stretches
 from surepick.errors import SettingError
+from surepick.estimators import Moments
 from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS
-from surepick.problems.base import Kernel
-from surepick.engine.loops import find
 from surepick.run.drive import drive
 
 from .plain import drive_plainly
@@ -85,8 +86,8 @@ LINEAR = [name for name, (problem, _) in WORLDS.items() if problem.linear]
 
 
 def test_every_class_with_a_kernel_is_here() -> None:
-    compiled = {problem.kind for problem, _ in WORLDS.values() if problem.kernel() is not None}
-    assert compiled == set(PROBLEMS) - {"subsets", "separable", "path", "program"}
+    lowered = {problem.kind for problem, _ in WORLDS.values() if problem.lower() is not None}
+    assert lowered == set(PROBLEMS) - {"subsets", "separable", "path", "program"}
 
 
 SIMPLE = ("best-arm", "top-k", "best-of-each", "spanning-tree")
@@ -164,8 +165,8 @@ def test_a_problem_from_elsewhere_is_left_to_the_plain_loop() -> None:
             return 1 - super()._best(weights)
 
     class Same(sp.TopK):
-        def kernel(self) -> Kernel:
-            return super().kernel()
+        def lower(self) -> Partition:
+            return super().lower()
 
     assert find(sp.Explorer(Worst(4, 2), policy="clucb")) is None
     assert sp.Explorer(Worst(4, 2)).policy.name != "joint"
@@ -180,8 +181,8 @@ class Fixed(Paper):
     def log_term(self, t: int) -> float:
         return math.log(4.0) + 0.0 * math.log(t) - 0.0 - math.log(self.delta)
 
-    def kernel(self) -> Sequence:
-        return sequence(RADIUS, (math.log(4.0), 0.0, 0.0, math.log(self.delta)))
+    def lower(self, record: Moments) -> Sequence:
+        return self.sequence(record, Form.RADIUS, (math.log(4.0), 0.0, 0.0, math.log(self.delta)))
 
 
 @pytest.mark.parametrize("name", ["close-top-k", "lowest-k", "tree", "allocation", "plan"])
@@ -254,15 +255,15 @@ def test_long_runs_equal_those_that_look_at_every_arm_in_every_round(name: str, 
 def test_how_long_a_stretch_is_does_not_matter(name: str, stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too short a stretch cannot be shortened, so arms that are too close to call are tested; too long a one must be."""
     problem, world = LONG[name]
-    room = compiled("trees" if problem.kind == "spanning-tree" else "partitions")
-    begun = room.kept
+    room, name = (coci_tree, "proofs_of") if problem.kind == "spanning-tree" else (coci_partition, "ranks_of")
+    begun = getattr(room, name)
 
-    def kept(*given: np.ndarray) -> object:
+    def first(*given: object) -> object:
         found = begun(*given)
-        found.state[room.STRETCH] = stretch
+        found.state[stretches.LENGTH] = stretch
         return found
 
-    monkeypatch.setattr(room, "kept", kept)
+    monkeypatch.setattr(room, name, first)
     for policy in ("coci", "uniform"):
         runs = []
         for how in (drive_plainly, drive):
@@ -367,7 +368,7 @@ def test_assignments_equal_those_of_scipy() -> None:
     """Ties, and sums that differ in their last bit only, included; also with the cost of a missing edge."""
     from scipy.optimize import linear_sum_assignment
 
-    assign, rng = compiled("assignment").assign, np.random.default_rng(3)
+    assign, rng = room_of("assignment").assign, np.random.default_rng(3)
     for trial in range(6000):
         rows = int(rng.integers(1, 8))
         shape = rows, rows + int(rng.integers(0, 6))
@@ -387,7 +388,7 @@ def test_assignments_equal_those_of_scipy() -> None:
 
 
 def test_the_compiled_maximisers_equal_the_plain_ones() -> None:
-    best, rng = compiled("rivals").best, np.random.default_rng(9)
+    rng = np.random.default_rng(9)
     grid = [(u, v) for u in range(4) for v in range(5)]
     for trial in range(1500):
         pairs = [grid[e] for e in rng.integers(0, 20, 12)] + [(u, u) for u in range(5)][: 4 + trial % 2]
@@ -400,8 +401,8 @@ def test_the_compiled_maximisers_equal_the_plain_ones() -> None:
         )[trial % 5]
         weights = rng.integers(-9, 10, problem.m) / 10 if trial % 2 else rng.normal(size=problem.m)
         decision = np.empty(problem.m, dtype=np.int64)
-        kernel = problem.kernel()
-        assert best(kernel.kind, kernel.ints, weights, decision)
+        best = room_of({"matching": "assignment", "spanning-tree": "trees"}.get(problem.kind, "partitions")).best
+        assert best(problem.lower(), weights, decision) in (True, None)
         assert decision.tolist() == problem._best(weights).tolist()
 
 
@@ -455,8 +456,7 @@ def test_the_allocation_kernel_equals_the_exact_test() -> None:
         lower, upper = np.minimum(a, b), np.maximum(a, b)
         warm = [problem.solve(rng.random(m) / 4) for _ in range(2)]
         out = np.empty(m, dtype=np.bool_)
-        kernel = problem.kernel()
-        if compiled("allocation").allocation_undecided(lower, upper, kernel.floats, problem.lower, problem.upper, *warm, out):
+        if room_of("allocation").undecided(problem.lower(), lower, upper, *warm, out):
             sure += 1
             assert out.tolist() == problem.undecided(lower, upper).tolist()
     assert sure > 1000
@@ -532,7 +532,12 @@ def test_what_an_interrupt_leaves_is_what_was_recorded(policy: str, monkeypatch:
 
 def test_kernels_become_part_of_others_only_where_that_is_said() -> None:
     """numba would hand it on to what is compiled for the first time: speeds would depend on what ran before."""
-    rooms = [kernels(path.stem) for path in Path(surepick.engine.__path__[0]).glob("[a-z]*.py")]
+    folder = Path(surepick.engine.__path__[0])
+    rooms = [
+        import_module(f"surepick.engine.{part}.{path.stem}")
+        for part in ("kernels", "loops")
+        for path in (folder / part).glob("[a-z]*.py")
+    ]
     inlined = {
         kernel for room in rooms for kernel in vars(room).values()
         if isinstance(kernel, Dispatcher) and kernel.targetoptions.get("forceinline")

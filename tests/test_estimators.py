@@ -12,7 +12,8 @@ from numba import njit
 
 import surepick as sp
 from surepick.confidence import Paper, make_confidence
-from surepick.engine.record import observe
+from surepick.engine.data import Record
+from surepick.engine.kernels.record import observe
 from surepick.estimators import Estimator, Mean, Variance
 from surepick.run.drive import drive
 
@@ -41,22 +42,22 @@ def test_one_by_one_equals_bulk(estimator: Estimator, parts: list[list[float]]) 
 
 
 @given(parts=values_in_parts)
-def test_pairs_and_surprises_do_not_depend_on_the_batches(parts: list[list[float]]) -> None:
+def test_pairs_and_prediction_errors_do_not_depend_on_the_batches(parts: list[list[float]]) -> None:
     """Whole batches, one by one, and by the compiled loop, to the last bit there."""
     bulk, single, compiled = (Mean().record(2) for _ in range(3))
     for part in parts:
         bulk.update(1, np.array(part))
         for x in part:
             single.update(1, np.array([x]))
-            observe(compiled.counts, compiled.table, compiled.variance, 1, x)
+            observe(1, x, Record(compiled.counts, compiled.table, compiled.variance))
     x = np.array([x for part in parts for x in part])
     even = len(x) // 2 * 2
     assert bulk.pairs.tolist() == single.pairs.tolist() == compiled.pairs.tolist() == [0, even // 2]
     differences = ((x[0:even:2] - x[1:even:2]) ** 2).sum()
-    surprises = sum((x[s] - x[:s].mean()) ** 2 for s in range(1, len(x)))
+    errors = sum((x[s] - x[:s].mean()) ** 2 for s in range(1, len(x)))
     for record in (bulk, single, compiled):
         assert record.differences[1] == pytest.approx(differences, abs=1e-12)
-        assert record.surprises[1] == pytest.approx(surprises, abs=1e-12)
+        assert record.prediction_errors[1] == pytest.approx(errors, abs=1e-12)
         waiting = record.origins[1] + record.waiting[1]
         assert waiting == pytest.approx(x[-1], abs=1e-15) if len(x) > even else np.isnan(waiting)
         assert np.isnan(record.waiting[0])
@@ -84,7 +85,7 @@ def test_means_do_not_drift_far_from_0(offset: float, bounded: bool) -> None:
     arm = sp.Arm("x", offset, offset + 1) if bounded else sp.Arm("x", kind="subgaussian", scale=1.0)
     coin = (np.random.default_rng(4).random(10**7) < 0.3) + offset
     record = sp.BestArm([arm, sp.Arm("y")]).record()
-    tell_all(record.counts, record.table, coin)
+    tell_all(Record(record.counts, record.table, False), coin)
     few, many = (sp.BestArm([arm, sp.Arm("y")]).record() for _ in range(2))
     for x in coin[:10_000]:
         few.update(0, np.array([x]))
@@ -98,9 +99,9 @@ def test_means_do_not_drift_far_from_0(offset: float, bounded: bool) -> None:
 
 
 @njit
-def tell_all(counts, table, values):
+def tell_all(record, values):
     for x in values:
-        observe(counts, table, False, 0, x)
+        observe(0, x, record)
 
 
 @pytest.mark.parametrize("name", ["paper", "normal", "beta", "kt-kl", "bernstein", "clucb", "lucb", "kl-lucb", "elimination"])
@@ -114,7 +115,7 @@ def test_boxes_hold_the_truth_far_from_0(name: str, offset: float) -> None:
         boxes = []
         for problem, shift in ((here, 0.0), (there, offset)):
             record = problem.record()
-            tell_all(record.counts, record.table, coins + shift)
+            tell_all(Record(record.counts, record.table, False), coins + shift)
             record.update(1, coins[:9] + shift)
             boxes.append(make_confidence(name, problem, 0.05).box(record))
         for plain, far, outwards in zip(*boxes, (-1, 1), strict=True):

@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 import surepick as sp
 from surepick.engine import compiled
-from surepick.engine.evidence import NORMAL, SPREAD, UNIT
-from surepick.engine.minima import LOOSE, ORDER, SCORE, SECOND
+from surepick.engine.data import Arms
+from surepick.engine.enums import Family
+from surepick.engine.kernels.tournament import LOOSE, ORDER, SCORE, SECOND
 from surepick.run.drive import drive
 
 from .plain import same
 from .test_engine import LONG, WORLDS
 
-evidence, minima = compiled("evidence"), compiled("minima")
+quick, minima, divergence = compiled("glr"), compiled("tournament"), compiled("divergence").divergence
+UNIT, NORMAL, SPREAD = map(int, Family)
 shares = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
 observed = st.floats(1, 1e6).map(math.floor)
 
@@ -37,9 +39,7 @@ class Two:
         self.factor = self.n**2 / (self.n + rho)
 
     def rough(self, slopes: tuple[float, float]) -> float:
-        return evidence.rough(
-            0, 1, *slopes, self.kinds, self.n, self.p, self.low, self.high, self.shift, self.scale, self.rho
-        )  # fmt: skip
+        return quick.glr(0, 1, *slopes, Arms(self.kinds, self.n, self.p, self.low, self.high, self.shift, self.scale, self.rho))
 
     def known(self) -> np.ndarray:
         half = np.zeros(2)
@@ -54,7 +54,7 @@ class Two:
         total = np.zeros(4001)
         for i, slope in enumerate(slopes):
             u = (np.linspace(at[1], at[0], 4001) / slope - self.shift[i]) / self.scale[i]
-            total += self.factor[i] * np.array([evidence.distance(self.kinds[i], self.p[i], x) for x in u])
+            total += self.factor[i] * np.array([divergence(self.kinds[i], self.p[i], x) for x in u])
         return float(total.min())
 
 
@@ -82,7 +82,7 @@ def test_a_tangent_is_never_above_the_quick_evidence(two: Two, slopes: tuple[flo
     at = np.array(slopes) * two.seen
     for level in (math.nan, at[1] + start * (at[0] - at[1]), at[0], at[1]):
         for _ in range(3):  # at the level given, and at those it is led to
-            found, level = evidence.rough_least(level, 0, 1, *slopes, two.known())
+            found, level = quick.glr_bound(level, 0, 1, *slopes, two.known())
             assert not found > rough
 
 
@@ -93,7 +93,7 @@ def test_a_tangent_is_never_above_the_quick_evidence(two: Two, slopes: tuple[flo
 def test_the_bound_for_arms_alike_is_never_above_the_quick_evidence(kind: int, n: tuple, p: tuple, rho: float) -> None:
     two = Two((kind, kind), n, p, rho)
     (w_h, w_j), (p_h, p_j) = two.factor, two.p
-    bound, rough = evidence.alike_least(0, 1, two.known()), two.rough((1.0, 1.0))
+    bound, rough = quick.glr_bound_alike(0, 1, two.known()), two.rough((1.0, 1.0))
     assert bound <= rough
     if 0.2 <= p_j < p_h <= min(p_j + 0.1, 0.8):  # and is near it where it matters
         assert bound >= 0.99 * rough - 1e-12 * (w_h + w_j)
@@ -108,9 +108,9 @@ def test_the_quick_evidence_is_the_least_over_all_levels(two: Two, slopes: tuple
         assert rough <= least * (1 + 1e-6) + 2e-9
         # A grid misses the least by what a step changes; it is convex, so by no more than the steepest end.
         finest = two.known()
-        bound, level = evidence.rough_least(math.nan, 0, 1, *slopes, finest)
+        bound, level = quick.glr_bound(math.nan, 0, 1, *slopes, finest)
         for _ in range(60):
-            bound, level = evidence.rough_least(level, 0, 1, *slopes, finest)
+            bound, level = quick.glr_bound(level, 0, 1, *slopes, finest)
         assert rough >= bound
 
 

@@ -14,6 +14,7 @@ from scipy.stats import binom
 import surepick as sp
 from surepick.confidence import make_confidence
 from surepick.engine import compiled
+from surepick.engine.data import Arms
 from surepick.errors import SettingError
 from surepick.policies import Joint, JointLinear, View, joint_linear, make_policy
 from surepick.run.drive import drive
@@ -28,11 +29,9 @@ SQUARE = [(u, v) for u in "abc" for v in "xyz"]
 
 def listed(problem: sp.Problem, decision: np.ndarray) -> list[tuple[int, int, float, float]]:
     policy = Joint(problem)
-    arrays = np.empty(policy.pairs, np.int64), np.empty(policy.pairs, np.int64), np.empty(policy.pairs), np.empty(policy.pairs)
-    kernel = policy.kernel
-    n = compiled("exchanges").exchanges(kernel.kind, kernel.ints, kernel.floats, decision.astype(np.int64), *arrays)
-    assert n <= policy.pairs
-    return list(zip(*(array[:n].tolist() for array in arrays), strict=True))
+    arrays = problem.exchanges(decision.astype(np.int64))
+    assert len(arrays.high) <= policy.pairs
+    return list(zip(*(array.tolist() for array in arrays), strict=True))
 
 
 def drawn(name: str, data: st.DataObject, unit: int = 64) -> tuple[sp.Problem, np.ndarray]:
@@ -372,7 +371,7 @@ def test_attained_says_when_it_is_certified_also_for_very_unlike_ranges() -> Non
         for _ in range(12):
             explorer.tell_many([("h", [wide * rng.choice([0.5, 1.0])] * 2), ("l", [0.0] * 2)])
             assert (explorer.attained() <= explorer.delta) == explorer.certified
-            exact = compiled("evidence").sure(0, 1, 1.0, 1.0, *explorer.policy.weigh(explorer.view))
+            exact = compiled("least").least_evidence(0, 1, 1.0, 1.0, explorer.policy.weigh(explorer.view))
             late += explorer.policy.threshold(explorer.delta) < exact and not explorer.certified
     assert late > 0  # else this shows nothing
 
@@ -420,30 +419,29 @@ def test_the_box_and_the_test_share_delta() -> None:
 
 def test_every_pair_of_arms_at_every_grid_point_is_weighed_safely() -> None:
     """The quick estimate never says that an exchange is far from settled when the exact one says that it is settled."""
-    exact, quick = compiled("evidence"), compiled("exchanges")
+    quick = compiled("exchanges")
     rng = np.random.default_rng(1)
     low, high = np.zeros(2), np.ones(2)
     for kind, _ in itertools.product((0, 1), range(400)):
         n = rng.integers(3, 4000, 2).astype(float)
         p = rng.random(2)
-        args = np.full(2, kind), n, p, low - 9 * kind, high + 9 * kind, np.zeros(2), np.ones(2), 76.0
+        arms = Arms(np.full(2, kind), n, p, low - 9 * kind, high + 9 * kind, np.zeros(2), np.ones(2), 76.0)
         threshold = float(rng.uniform(3, 9))
-        sure = exact.sure(0, 1, 1.0, 1.0, *args)
-        rough = exact.rough(0, 1, 1.0, 1.0, *args)
-        if sure >= threshold:
-            assert rough >= quick.need(n, 0, 1, 76.0, threshold) - quick.SLACK
+        exact = compiled("least").least_evidence(0, 1, 1.0, 1.0, arms)
+        rough = compiled("glr").glr(0, 1, 1.0, 1.0, arms)
+        if exact >= threshold:
+            assert rough >= quick.need(0, 1, arms, threshold) - quick.SLACK
 
 
 def least(problem: sp.Problem, explorer: sp.Explorer, points: int) -> float:
     """The evidence of the only exchange of two arms, over very many levels: dense around both arms' own."""
-    weigh = explorer.policy.weigh(explorer.view)
+    arms = explorer.policy.weigh(explorer.view)
     high, low, a, b = (x[0] for x in explorer.policy._state(explorer.view).exchanges)
     centres, widths = explorer.view.estimates, np.logspace(-12, 1, points)
     levels = np.unique([c + side * widths for c in centres for side in (-1, 0, 1)])
     levels = levels[(levels >= max(problem.low)) & (levels <= min(problem.high))]
-    at = compiled("evidence").sure_at
-    kinds, n, p, _, _, shift, scale, rho = weigh
-    return min(at(g, high, low, a, b, kinds, n, p, shift, scale, rho, 0.0) for g in levels)
+    at = compiled("least").evidence_at
+    return min(at(g, high, low, a, b, arms, 0.0) for g in levels)
 
 
 @pytest.mark.parametrize("ones", [6, 8, 12])

@@ -17,11 +17,15 @@ from scipy.special import betaincc
 from scipy.stats import binom
 
 import surepick as sp
-from surepick.engine import evidence
-from surepick.engine.evidence import ABOVE, BELOW, BOTH, NORMAL, SPREAD
+from surepick.engine.data import Arms
+from surepick.engine.enums import Family
+from surepick.engine.kernels import mixtures
+from surepick.engine.kernels.least import least_evidence, tame
+from surepick.engine.kernels.mixtures import ABOVE, BELOW, BOTH
 from surepick.run.drive import drive
 
-weigh = evidence.evidence
+weigh = mixtures.evidence
+NORMAL, SPREAD = int(Family.NORMAL), int(Family.SPREAD)
 
 
 @njit
@@ -45,7 +49,11 @@ class State(NamedTuple):
     more: float
 
     def sure(self, enough: float = -math.inf) -> float:
-        return float(evidence.sure(0, 1, *self.slopes, *self[1:], enough))
+        return float(least_evidence(0, 1, *self.slopes, self.arms, self.more, enough))
+
+    @property
+    def arms(self) -> Arms:
+        return Arms(*self[1:-1])
 
     @property
     def seen(self) -> np.ndarray:
@@ -192,7 +200,7 @@ def test_evidence_falls_towards_what_is_seen() -> None:
     for _ in range(300):
         state = a_state(rng)
         kind, n, p, rho = state.kinds[0], state.n[0], state.p[0], state.rho
-        if kind == SPREAD or not evidence.tame(0, state.kinds, state.n, state.p):
+        if kind == SPREAD or not tame(0, state.arms):
             continue
         for side in (ABOVE, BELOW):
             end = p - 60 * side if kind == NORMAL else 0.0 if side == ABOVE else 1.0
@@ -219,7 +227,7 @@ def test_the_ends_of_an_interval_are_the_furthest() -> None:
     for _ in range(150):
         state = a_state(rng)
         kind, n, p, rho, level = state.kinds[0], state.n[0], state.p[0], state.rho, rng.uniform(0.1, 20)
-        lower, upper = evidence.interval(kind, n, p, rho, level)
+        lower, upper = mixtures.interval(kind, n, p, rho, level)
         most = 0.25 if kind == SPREAD else 1.0
         bottom, top = (lower - 50, upper + 50) if kind == NORMAL else (0.0, most)
         away = np.geomspace(1e-12, 1, 1500) * (top - bottom)
@@ -234,10 +242,10 @@ def test_tails_of_the_beta_law() -> None:
         a, b, x = 10 ** rng.uniform(-4, 4), 10 ** rng.uniform(-4, 4), rng.random() ** rng.choice([1, 6])
         tail = betaincc(a, b, x)
         if 1e-290 < tail < 1 and 0 < x < 1:
-            assert evidence.log_tail(a, b, x) == pytest.approx(math.log(tail), rel=1e-8, abs=1e-8)
+            assert mixtures.log_tail(a, b, x) == pytest.approx(math.log(tail), rel=1e-8, abs=1e-8)
     # P(Beta(a, b) > x) = a (ln(1 / x) - (digamma(b) + Euler's constant)) to first order in a, b x being small
     for a in (1e-11, 1e-9, 1e-7):
-        assert evidence.log_tail(a, 1.0, 1e-9) == pytest.approx(math.log(-math.expm1(a * math.log(1e-9))), abs=1e-4)
+        assert mixtures.log_tail(a, 1.0, 1e-9) == pytest.approx(math.log(-math.expm1(a * math.log(1e-9))), abs=1e-4)
 
 
 def test_states_that_were_once_overstated() -> None:

@@ -85,7 +85,7 @@ def test_theorem_1_on_random_instances(name: str) -> None:
         problem, world = random_instance(name, rng)
         truth = world.truth(problem.parameter)
         hard = sp.hardness(problem, truth)
-        if hard.H > (3000 if problem.kernel() is not None else 250):
+        if hard.H > (3000 if problem.lower() is not None else 250):
             continue
         outcome = sp.explore(problem, world, 0.001, seed=done)
         best = problem.solve(truth).tolist() if name == "separable" else list(brute_solve(problem, truth)[0])

@@ -17,11 +17,12 @@ from numba import njit
 
 import surepick as sp
 from surepick.engine import compile as room
-from surepick.engine import compiled, start
+from surepick.engine import start
+from surepick.engine.loops import joint_partition
 from surepick.run.drive import drive, run_compiled
 
 PACKAGE = Path(sp.__file__).parent
-TINY = "from surepick.engine.evidence import log_beta; print(log_beta(2.0, 3.0))"  # compiles one tiny kernel
+TINY = "from surepick.engine.kernels.mixtures import log_beta; print(log_beta(2.0, 3.0))"  # compiles one tiny kernel
 
 
 @pytest.fixture
@@ -145,9 +146,9 @@ def test_nothing_needs_to_be_writable(copied: Path, nowhere: Path) -> None:
 
 def test_kernels_of_other_sources_are_not_used(copied: Path, tmp_path: Path) -> None:
     """Also if only a kernel that a kernel calls has changed, which numba does not notice."""
-    cache, deep = str(tmp_path / "cache"), copied / "engine" / "evidence.py"
+    cache, deep = str(tmp_path / "cache"), copied / "engine" / "kernels" / "divergence.py"
     code = (
-        "from surepick.engine.intervals import kl_interval\n"
+        "from surepick.engine.kernels.intervals import kl_interval\n"
         "from surepick.engine import start\nstart.patience = 0.0\n"
         "print(kl_interval(0.5, 0.1), sum(kl_interval.stats.cache_misses.values()) > 0)"
     )
@@ -267,7 +268,7 @@ def test_python_finds_what_compiled_code_does_to_the_last_bit(tmp_path: Path) ->
     exec(RUNS, scope)
     code = (
         RUNS + "from surepick.engine import compile, start\nstart.patience = float('inf')\nprint(*certificates(), sep='\\n')\n"
-        "from surepick.engine import exchanges\n"
+        "from surepick.engine.kernels import exchanges\n"
         "print(exchanges.look.spent > 0, len(exchanges.look.overloads), compile.watch.total > 0)"
     )
     said = run(code, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path))
@@ -282,7 +283,7 @@ def test_what_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
             values[i] *= 0.5
         return len(values)
 
-    halve.__module__ = "surepick.engine.exchanges"  # where kernels are patient
+    halve.__module__ = "surepick.engine.kernels.exchanges"  # where kernels are patient
     patient = room.kernel(halve)
     monkeypatch.setattr(patient, "_cache", room.NullCache())
     monkeypatch.setattr(room.NullCache, "filled", lambda *_: False, raising=False)
@@ -306,7 +307,7 @@ def test_what_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_loop_is_compiled_when_a_run_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """And takes the same samples, whenever that is."""
-    loop, used = compiled("joint").run, []
+    loop, used = joint_partition.run, []
     monkeypatch.setattr("surepick.run.drive.run_compiled", lambda *args: used.append(args[1].samples) or run_compiled(*args))
     monkeypatch.setattr(room.Kernel, "ready", lambda self, *args: False)
     found = []

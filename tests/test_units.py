@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.engine import compiled
-from surepick.engine.kinds import SPENT
-from surepick.run.compiled import _by_unit
+from surepick.engine.enums import Stop
+from surepick.engine.loops import Loop, find, units
 from surepick.run.source import Source
 
 from .plain import drive_plainly, same
@@ -68,31 +67,38 @@ def test_long_runs_equal_those_that_look_at_every_arm_in_every_round(name: str, 
         same(problem, world, budget, run, delta=delta, policy=policy, confidence=confidence)
 
 
+def watched(explorer: sp.Explorer, found: list[units.Corners], patch: pytest.MonkeyPatch) -> Loop:
+    """The explorer's loop; the corners that it is prepared with are noted."""
+    loop = find(explorer)
+    assert loop is not None
+    patch.setitem(loop.prepare.__globals__, "corners_of", lambda *given: found.append(units.corners_of(*given)) or found[-1])
+    return loop
+
+
 @pytest.mark.parametrize("policy", ["coci", "uniform"])
 @pytest.mark.parametrize("name", ["allocation", "equal strata", "edge of a plan", "tied plan"])
 def test_how_far_horizons_are_does_not_matter(name: str, policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fences for one round only, and for far longer than the run, at any time."""
     problem, world = HARD[name]
-    room, chance = compiled("units"), np.random.default_rng(2)
+    chance = np.random.default_rng(2)
     plain = sp.Explorer(problem, 0.9, policy=policy, confidence="paper", budget=6_000)
     drive_plainly(plain, world, seed=5)
     explorer = sp.Explorer(problem, 0.9, policy=policy, confidence="paper", budget=6_000)
     source = Source(explorer, world, 5, 0)
     while not explorer.started:
         source.take(explorer.ask(1)[0], 1)
-    found: list[object] = []
-    begun = room.kept
-    monkeypatch.setattr(room, "kept", lambda *given: found.append(begun(*given)) or found[-1])
-    stretch = _by_unit(explorer, source)
+    found: list[units.Corners] = []
+    loop = watched(explorer, found, monkeypatch)
+    stretch = loop.prepare(explorer, source)
     for _ in range(10_000):
         what, _ = stretch(explorer.budget, int(chance.integers(1, 40)))
         explorer.forget()
-        if what <= SPENT:
+        if what <= Stop.SPENT:
             break
-        if what == 3:  # rounding cannot tell
+        if what == Stop.UNSURE:
             source.take(explorer.ask(1)[0], 1)
-            stretch = _by_unit(explorer, source)
-        found[-1].notes[room.LEVEL] = chance.integers(0, 40, problem.m)  # what a fence gets when it is made anew
+            stretch = loop.prepare(explorer, source)
+        found[-1].notes[units.LEVEL] = chance.integers(0, 40, problem.m)  # what a fence gets when it is made anew
     assert explorer.counts.tolist() == plain.counts.tolist()
 
 
@@ -104,11 +110,9 @@ def test_the_units_are_those_of_the_problem() -> None:
         source = Source(explorer, world, 0, 0)
         while not explorer.started:
             source.take(explorer.ask(1)[0], 1)
-        room, found = compiled("units"), []
-        begun = room.kept
+        found: list[units.Corners] = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(room, "kept", lambda *given, begun=begun, found=found: found.append(begun(*given)) or found[-1])
-            stretch = _by_unit(explorer, source)
-        assert stretch(explorer.budget, 1000)[0] > SPENT
-        for theta, units in zip(found[-1].theta, found[-1].units, strict=True):
-            assert problem._solve(theta).tolist() == units.tolist(), name
+            stretch = watched(explorer, found, patch).prepare(explorer, source)
+        assert stretch(explorer.budget, 1000)[0] > Stop.SPENT
+        for theta, held in zip(found[-1].theta, found[-1].units, strict=True):
+            assert problem._solve(theta).tolist() == held.tolist(), name

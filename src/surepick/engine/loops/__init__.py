@@ -14,7 +14,7 @@ from ...checks import vouched
 from ...estimators import Moments
 from .declare import Loop, Stretch, lowered
 
-__all__ = ["Loop", "Stretch", "find", "lowered", "register"]
+__all__ = ["Loop", "Stretch", "find", "loops", "lowered", "register"]
 
 _registered: list[Loop] = []
 
@@ -36,6 +36,11 @@ def _own() -> tuple[Loop, ...]:
     return tuple(found)
 
 
+def loops() -> tuple[Loop, ...]:
+    """All loops, in the order in which they are looked through."""
+    return *_registered, *_own()
+
+
 def find(explorer: Any) -> Loop | None:
     """The compiled loop that takes the same samples as the Python loop for this explorer, if there is one."""
     if explorer.epsilon > 0 or explorer.spend or not explorer.able.all():
@@ -47,7 +52,7 @@ def find(explorer: Any) -> Loop | None:
     data = explorer.problem.lower()
     if data is None or explorer.confidence.lower(explorer.record) is None:
         return None
-    for loop in (*_registered, *_own()):
+    for loop in loops():
         if type(data) is loop.data and _runs(loop, explorer.policy) and loop.fits(explorer):
             return loop
     return None
