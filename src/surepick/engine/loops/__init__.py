@@ -43,7 +43,7 @@ def loops() -> tuple[Loop, ...]:
 
 def find(explorer: Any) -> Loop | None:
     """The compiled loop that takes the same samples as the Python loop for this explorer, if there is one."""
-    if explorer.epsilon > 0 or explorer.spend or not explorer.able.all():
+    if explorer.spend or not explorer.able.all():
         return None
     if type(explorer.record) is not Moments:  # a subclass may estimate something else
         return None
@@ -53,6 +53,8 @@ def find(explorer: Any) -> Loop | None:
     if data is None or explorer.confidence.lower(explorer.record) is None:
         return None
     for loop in loops():
+        if explorer.epsilon > 0 and not loop.near:
+            continue
         if type(data) is loop.data and _runs(loop, explorer.policy) and loop.fits(explorer):
             return loop
     return None

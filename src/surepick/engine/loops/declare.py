@@ -29,13 +29,15 @@ class Loop(NamedTuple):
     """A compiled loop that takes the same samples as the Python loop.
 
     ``policies`` are names of policies of this package, or classes from elsewhere; ``data`` is the type that ``problem.lower()``
-    returns. ``prepare(explorer, source)`` gets a stretch ready; ``fits`` says whether the loop can run this very explorer.
+    returns. ``prepare(explorer, source)`` gets a stretch ready; ``fits`` says whether the loop can run this very explorer. Only a
+    loop with ``near`` also runs with an epsilon.
     """
 
     policies: tuple[str | type, ...]
     data: type
     prepare: Callable[[Any, Any], Stretch]
     fits: Callable[[Any], bool] = always
+    near: bool = False
 
 
 def lowered(explorer: Any, source: Any) -> tuple[Any, Sequence, Record, Stock]:
