@@ -202,8 +202,8 @@ def test_rounding_does_not_matter(name: str) -> None:
     problem, world = FAR[name]
     for seed in range(25):
         runs = []
-        for compiled in (False, True):
+        for fast in (False, True):
             explorer = sp.Explorer(problem, 0.05, policy="joint", budget=150)
-            drive(explorer, world, seed=seed, compiled=compiled)
+            drive(explorer, world, seed=seed, compiled=fast)
             runs.append(explorer.counts.tolist())
         assert runs[0] == runs[1]

@@ -19,6 +19,8 @@ from numba import njit
 from scipy.stats import binom
 
 import surepick as sp
+from surepick.engine.data import Arms
+from surepick.engine.enums import Family
 from surepick.engine.kernels import least, mixtures
 from surepick.engine.kernels.divergence import LEAST
 from surepick.engine.kernels.mixtures import ABOVE, BELOW, BOTH

@@ -64,7 +64,7 @@ class Moments:
 
     def __init__(self, m: int, variance: bool) -> None:
         self.counts = np.zeros(m, dtype=np.int64)
-        self.table = np.zeros((m, 8))  # all of an arm side by side, one line of a processor's cache; see engine/record.py
+        self.table = np.zeros((m, 8))  # all of an arm side by side, one line of a processor's cache; see engine/enums.py
         self.variance = variance
         self.rows: object = None  # differences of arms that were observed together, if they are kept
         self._name_columns()
