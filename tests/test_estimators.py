@@ -50,6 +50,8 @@ def test_pairs_and_prediction_errors_do_not_depend_on_the_batches(parts: list[li
         for x in part:
             single.update(1, np.array([x]))
             observe(1, x, Record(compiled.counts, compiled.table, compiled.variance))
+    for record in (single, compiled):
+        assert record.table.tobytes() == bulk.table.tobytes()
     x = np.array([x for part in parts for x in part])
     even = len(x) // 2 * 2
     assert bulk.pairs.tolist() == single.pairs.tolist() == compiled.pairs.tolist() == [0, even // 2]

@@ -21,6 +21,11 @@ from .errors import ProblemError
 ULP = 2.0**-51  # two units in the last place of 1
 
 
+def last_sum(start: float, terms: Floats) -> float:
+    """start + terms[0] + terms[1] + ..., added in this order, which ``numpy.sum`` does not promise."""
+    return float(np.cumsum(np.concatenate(([start], terms)))[-1]) if len(terms) > 1 else start + float(terms.sum())
+
+
 class Record(Protocol):
     """The running estimates of all arms of one experiment."""
 
@@ -121,40 +126,49 @@ class Moments:
         return self.estimates if self.variance else (self.origins - reference) + self.offsets
 
     def update(self, arm: int, values: Floats) -> None:
-        n = len(values)
-        if n == 0:
+        """Take in values one after the other: however many come at once, the record is the same to the last bit."""
+        if len(values) == 0:
             return
         if math.isnan(self.origins[arm]):
             self.origins[arm] = values[0]
         values = values - self.origins[arm]
-        old = int(self.counts[arm])
-        count, total, carry = old + n, float(self.sums[arm]), float(self.carries[arm])
-        mean = (total + carry) / old if old else 0.0
-        added = float(values[0]) if n == 1 else float(values.sum())
-        whole = total + added
-        carry += (total - whole) + added if abs(total) >= abs(added) else (added - whole) + total
-        new = (whole + carry) / count
-        if n == 1:
-            step = added - mean
-            self.squares[arm] += step * (added - new)
-            if old:
-                self.prediction_errors[arm] += step * step
+        if len(values) == 1:
+            self._add(arm, float(values[0]))
         else:
-            before = (old * mean + np.cumsum(values)[:-1]) / np.arange(old + 1, count)
-            steps = values - np.concatenate(([mean if old else values[0]], before))
-            self.prediction_errors[arm] += float((steps * steps).sum())
-            centre = added / n
-            step = centre - mean
-            self.squares[arm] += float(((values - centre) ** 2).sum()) + step * step * (old * (n / count))
-        self.counts[arm], self.sums[arm], self.carries[arm] = count, whole, carry
+            self._add_all(arm, values)
         self._pair(arm, values)
         self.refresh(arm)
+
+    def _add(self, arm: int, x: float) -> None:
+        old, total, carry = int(self.counts[arm]), float(self.sums[arm]), float(self.carries[arm])
+        mean = (total + carry) / old if old else 0.0
+        whole = total + x
+        carry += (total - whole) + x if abs(total) >= abs(x) else (x - whole) + total
+        self.counts[arm], self.sums[arm], self.carries[arm] = old + 1, whole, carry
+        step = x - mean
+        self.squares[arm] += step * (x - (whole + carry) / (old + 1))
+        if old:
+            self.prediction_errors[arm] += step * step
+
+    def _add_all(self, arm: int, values: Floats) -> None:
+        """As ``_add``, value by value: cumulated sums add in this order."""
+        old, n = int(self.counts[arm]), len(values)
+        sums = np.cumsum(np.concatenate(([self.sums[arm]], values)))
+        before, after = sums[:-1], sums[1:]
+        lost = np.where(np.abs(before) >= np.abs(values), (before - after) + values, (values - after) + before)
+        carries = np.cumsum(np.concatenate(([self.carries[arm]], lost)))
+        means = (sums + carries) / np.maximum(np.arange(old, old + n + 1), 1)
+        steps = values - means[:-1]
+        errors = steps if old else steps[1:]  # there is nothing to predict the first value from
+        self.counts[arm], self.sums[arm], self.carries[arm] = old + n, sums[-1], carries[-1]
+        self.squares[arm] = last_sum(self.squares[arm], steps * (values - means[1:]))
+        self.prediction_errors[arm] = last_sum(self.prediction_errors[arm], errors * errors)
 
     def _pair(self, arm: int, values: Floats) -> None:
         queue = values if np.isnan(self.waiting[arm]) else np.concatenate(([self.waiting[arm]], values))
         even = len(queue) // 2 * 2
         gaps = queue[0:even:2] - queue[1:even:2]
-        self.differences[arm] += float((gaps * gaps).sum())
+        self.differences[arm] = last_sum(self.differences[arm], gaps * gaps)
         self.waiting[arm] = queue[-1] if len(queue) > even else np.nan
 
     def refresh(self, arm: int | slice = slice(None)) -> None:
