@@ -4,10 +4,42 @@ from __future__ import annotations
 
 import logging
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .arms import Arm as Arm
+if TYPE_CHECKING:  # what type checkers see; tests/test_types.py holds it, __all__ and the tables to the same names
+    from . import confidence as confidence
+    from . import environments as environments
+    from . import errors as errors
+    from . import lab as lab
+    from . import policies as policies
+    from . import problems as problems
+    from . import study as study
+    from .arms import Arm
+    from .certificate import Certificate, Outcome
+    from .difficulty import Hardness, hardness
+    from .environments import Bernoulli, Beta, Environment, Gaussian, Replay, VoterModel
+    from .errors import SurepickError
+    from .estimators import Estimator
+    from .explorer import Explorer
+    from .lab.simulate import simulate
+    from .lab.simulation import Simulation
+    from .problems import (
+        BestArm,
+        BestOfEach,
+        Matching,
+        Path,
+        Problem,
+        Program,
+        ResourcePlan,
+        SampleAllocation,
+        Separable,
+        SpanningTree,
+        Subsets,
+        TopK,
+        allocate,
+    )
+    from .run.explore import explore
+    from .study import load
 
 __version__ = "0.1.0"
 
@@ -50,16 +82,28 @@ _HOME = {
     "simulate": "lab",
 }
 
-__all__ = sorted(_HOME)
+# Rooms that are reached by their name: sp.policies.TSExplore, sp.lab.Trace.
+_ROOMS = ("confidence", "environments", "errors", "lab", "policies", "problems", "study")
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'surepick' has no attribute {name!r}")
+__all__ = [
+    "Arm", "Bernoulli", "BestArm", "BestOfEach", "Beta", "Certificate", "Environment", "Estimator", "Explorer", "Gaussian",
+    "Hardness", "Matching", "Outcome", "Path", "Problem", "Program", "Replay", "ResourcePlan", "SampleAllocation", "Separable",
+    "Simulation", "SpanningTree", "Subsets", "SurepickError", "TopK", "VoterModel", "allocate", "explore", "hardness", "load",
+    "simulate",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, *_ROOMS, "__version__"]
+
+
+if not TYPE_CHECKING:  # to a type checker, a module with __getattr__ has every name
+
+    def __getattr__(name):
+        if name in _ROOMS:
+            return import_module(f".{name}", __name__)
+        if name in _HOME:
+            value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module 'surepick' has no attribute {name!r}")

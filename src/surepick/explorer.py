@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from . import saving
+from . import frames, saving
 from .arms import Bools, Floats, Ints, Values
 from .certificate import Certificate
 from .checks import LARGEST, MANY, among, entries, flag, number, short, whole
@@ -91,10 +91,10 @@ class Explorer:
     * values are told in the order in which they came, or as one moment;
     * delta, epsilon, the bounds and the problem were fixed before the data were seen.
 
-    Observations may then come in any batches, late, or not at all. Every call of ``tell``, ``tell_row`` and
-    ``tell_many`` is a moment, and every moment is judged once: an explorer that was certified at one of them stays so, with the
-    certificate of that moment, and so does another one that is told the same in the same order (but for ``ts-explore``, which
-    draws numbers of its own).
+    Observations may then come in any batches, late, or not at all. Every call of ``tell``, ``tell_many``, ``tell_frame``,
+    ``tell_row`` and ``tell_rows`` is a moment, and every moment is judged once: an explorer that was certified at one of them
+    stays so, with the certificate of that moment, and so does another one that is told the same in the same order (but for
+    ``ts-explore``, which draws numbers of its own).
 
     All methods may be called from several threads.
 
@@ -184,6 +184,17 @@ class Explorer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=threading.RLock(), _driven=False)
 
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """An explorer that goes its own way from here. The two share the problem and its arms' names, which never change."""
+        with self.lock:
+            memo.update((id(shared), shared) for shared in (self.problem, *self.problem.names))
+            twin = memo[id(self)] = type(self).__new__(type(self))
+            twin.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        return twin
+
     # -- tell -----------------------------------------------------------------------------------------------------
 
     @alone
@@ -207,7 +218,14 @@ class Explorer:
             checked.append((i, self.problem.arms[i].check(pair[1])))
         self._take(checked)
 
-    def tell_row(self, values: Mapping[Hashable, float]) -> None:
+    @alone
+    def tell_frame(self, frame: Any) -> None:
+        """Record the rows of a data frame with the columns ``arm`` and ``value``, as one moment: all of them, or none if one is
+        bad. Every row is one observation; other columns are left alone. The frame is of pandas or polars, or like one.
+        """
+        self._take(frames.observations(frame, self.problem))
+
+    def tell_row(self, values: Mapping[Any, float]) -> None:
         """Record one value each of several arms that were observed together: on one person, on one day, in one draw.
 
         Values of one row may depend on each other in any way; rows must be independent. Which arms a row has must be settled
@@ -218,7 +236,7 @@ class Explorer:
         self.tell_rows([values])
 
     @alone
-    def tell_rows(self, rows: Iterable[Mapping[Hashable, float]]) -> None:
+    def tell_rows(self, rows: Iterable[Mapping[Any, float]]) -> None:
         """Record rows that came in together, as one moment: all of them, or none if one is bad. See ``tell_row``."""
         if self.policy.independent:
             raise ObservationError(
@@ -303,7 +321,7 @@ class Explorer:
                     "Nothing was recorded."
                 )
 
-    def _row(self, values: Mapping[Hashable, float]) -> dict[int, Floats]:
+    def _row(self, values: Mapping[Any, float]) -> dict[int, Floats]:
         """One value of each arm of a row, checked."""
         if not isinstance(values, Mapping) or not values:
             hint = ": give a series by its to_dict()" if hasattr(values, "to_dict") else ""
@@ -329,7 +347,7 @@ class Explorer:
     # -- ask ------------------------------------------------------------------------------------------------------
 
     @alone
-    def ask(self, n: int = 1, pending: Mapping[Hashable, int] | None = None) -> list[int]:
+    def ask(self, n: int = 1, pending: Mapping[Any, int] | None = None) -> list[int]:
         """At most n arms (n up to 10,000,000) to sample now, in this order; [] when done, and while no arm can be sampled.
 
         Asking changes nothing: until observations are told, the same question has the same answer. So say what is on its way:
@@ -356,7 +374,7 @@ class Explorer:
         # Every arm is wanted; nothing tells them apart yet.
         return first + spread(able, np.maximum(planned, minimum), self.problem.scales, n - len(first))
 
-    def _waiting(self, pending: Mapping[Hashable, int] | None) -> Ints:
+    def _waiting(self, pending: Mapping[Any, int] | None) -> Ints:
         waiting = np.zeros(self.problem.m, dtype=np.int64)
         if pending is None:
             return waiting
@@ -503,7 +521,7 @@ class Explorer:
         return self.policy.attained(self.view) if self.started else 1.0
 
     @alone
-    def plan(self, n: int, pending: Mapping[Hashable, int] | None = None) -> dict[Hashable, int]:
+    def plan(self, n: int, pending: Mapping[Any, int] | None = None) -> dict[Hashable, int]:
         """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted."""
         counted = Counter(self.ask(n, pending))
         return {self.problem.names[i]: counted[i] for i in sorted(counted)}

@@ -1,0 +1,93 @@
+"""Observations from a data frame: one row an observation, with the columns ``arm`` and ``value``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .arms import Floats, Ints
+from .checks import entries, label, numbers, short
+from .errors import ObservationError, UnknownArmError
+from .problems.base import Problem
+
+ARM, VALUE = COLUMNS = "arm", "value"
+
+
+def observations(frame: object, problem: Problem) -> list[tuple[int, Floats]]:
+    """The values of every arm of a frame, in the order of its rows, all checked; the first bad row is named."""
+    names, values = _columns(frame)
+    arms = _arms(names, problem)
+    data = numbers(values)
+    if data is None or data.shape != arms.shape:
+        raise _bad_row(values, arms, problem)
+    order = np.argsort(arms, kind="stable")
+    found: list[tuple[int, Floats]] = []
+    for rows in np.split(order, np.flatnonzero(np.diff(arms[order])) + 1):
+        if len(rows):
+            i = int(arms[rows[0]])
+            try:
+                found.append((i, problem.arms[i].check(data[rows])))
+            except ObservationError:
+                raise _bad_row(values, arms, problem) from None
+    return found
+
+
+def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
+    """The two columns of a frame of pandas, polars or the like: it has ``columns``, which name what ``frame[name]`` gives."""
+    named = None if isinstance(frame, type) else entries(_part(lambda: frame.columns))
+    if named is None or not all(map(label, named)):
+        raise ObservationError(
+            f"tell_frame takes a data frame with the columns {ARM!r} and {VALUE!r}, as of pandas or polars, not {short(frame)}. "
+            "Nothing was recorded."
+        )
+    for column in COLUMNS:
+        times = sum(isinstance(name, str) and name == column for name in named)
+        if times != 1:
+            has = f"has {times} columns" if times else "has no column"
+            raise ObservationError(
+                f"The frame {has} {column!r}; its columns are {_listed(named)}. It needs one column {ARM!r}, which names the arm "
+                f"of every observation, and one column {VALUE!r}, which holds them. Nothing was recorded."
+            )
+    names, values = entries(_part(lambda: frame[ARM])), entries(_part(lambda: frame[VALUE]))
+    if names is None or values is None or len(names) != len(values):
+        raise ObservationError(f"The columns of {short(frame)} cannot be gone through row by row. Nothing was recorded.")
+    return names, values
+
+
+def _part(get: Callable[[], object]) -> object:
+    try:
+        return get()
+    except Exception:  # it has no such part, or is a query and not yet its result
+        return None
+
+
+def _arms(names: Sequence[Any], problem: Problem) -> Ints:
+    """The positions of the arms that the rows name."""
+    found = np.empty(len(names), dtype=np.int64)
+    for row, name in enumerate(names):
+        try:
+            found[row] = problem.index[name]
+        except UnknownArmError as error:
+            raise UnknownArmError(f"Row {row} of the frame (the first is 0): {error} Nothing was recorded.") from None
+    return found
+
+
+def _bad_row(values: Sequence[Any], arms: Ints, problem: Problem) -> ObservationError:
+    """What is wrong with the first row whose value is no observation of its arm."""
+    for row, value in enumerate(values):
+        arm = problem.arms[arms[row]]
+        try:
+            if len(arm.check(value)) != 1 or np.ndim(value):
+                return ObservationError(
+                    f"Row {row} of the frame (the first is 0): the value {short(value)} is not a number. Nothing was recorded."
+                )
+        except ObservationError as error:
+            return ObservationError(f"Row {row} of the frame (the first is 0): {error}")
+    raise AssertionError("all rows are good")
+
+
+def _listed(names: Sequence[Any]) -> str:
+    some = ", ".join(map(short, names[:8]))
+    return (some or "none") + (f" and {len(names) - 8} more" if len(names) > 8 else "")
