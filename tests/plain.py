@@ -230,7 +230,7 @@ def drive_plainly(explorer: sp.Explorer, world: sp.Environment, *, seed: int = 0
     elif isinstance(policy, (CLUCB, Unified)):
         loop, given = _run_by_rival, (BEST[type(data)], data, isinstance(policy, CLUCB), *common)
     else:
-        warm = np.array([problem._solve(problem.low), problem._solve(problem.high)], dtype=np.int64)
+        warm = np.array([problem.solve_at(problem.low), problem.solve_at(problem.high)], dtype=np.int64)
         loop, given = _run, (UNDECIDED[type(data)], data, policy.name == "uniform", warm, *common)
     while (arm := loop(*given, explorer.budget)) != -1:
         explorer.forget()

@@ -161,8 +161,8 @@ def test_a_problem_from_elsewhere_is_left_to_the_plain_loop() -> None:
     """It may decide otherwise than the class that it derives from; by its own word it may still be compiled."""
 
     class Worst(sp.TopK):
-        def _best(self, weights: np.ndarray) -> np.ndarray:
-            return 1 - super()._best(weights)
+        def maximise(self, weights: np.ndarray) -> np.ndarray:
+            return 1 - super().maximise(weights)
 
     class Same(sp.TopK):
         def lower(self) -> Partition:
@@ -403,7 +403,7 @@ def test_the_compiled_maximisers_equal_the_plain_ones() -> None:
         decision = np.empty(problem.m, dtype=np.int64)
         best = room_of({"matching": "assignment", "spanning-tree": "trees"}.get(problem.kind, "partitions")).best
         assert best(problem.lower(), weights, decision) in (True, None)
-        assert decision.tolist() == problem._best(weights).tolist()
+        assert decision.tolist() == problem.maximise(weights).tolist()
 
 
 def test_same_stop_when_certified() -> None:

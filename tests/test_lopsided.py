@@ -78,8 +78,8 @@ def test_planted_bug_draws_within_the_range(name: str) -> None:
     Draws are all that the policy ever solves for outside the range, so clipping there is clipping draws.
     """
     problem = LOPSIDED[name][0]()
-    solve, low, high = problem._solve, problem.low, problem.high
-    problem._solve = lambda theta: solve(np.clip(theta, low, high))
+    solve, low, high = problem.solve_at, problem.low, problem.high
+    problem.solve_at = lambda theta: solve(np.clip(theta, low, high))
     assert errors(name, "ts-explore", problem) > most("ts-explore")
 
 

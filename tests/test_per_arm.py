@@ -235,11 +235,11 @@ def test_planted_bug_no_evidence_is_asked_for(name: str, monkeypatch: pytest.Mon
 
 
 def test_planted_bug_a_shortfall_of_a_hundredth(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = sp.BestOfEach._shortfall
+    plain = sp.BestOfEach.shortfall_on
 
     def bold(self: sp.BestOfEach, *given: np.ndarray) -> tuple[np.ndarray, float]:
         rival, shortfall = plain(self, *given)
         return rival, 0.01 * shortfall
 
-    monkeypatch.setattr(sp.BestOfEach, "_shortfall", bold)
+    monkeypatch.setattr(sp.BestOfEach, "shortfall_on", bold)
     assert errors("box") > THRESHOLD

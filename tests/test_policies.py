@@ -44,7 +44,7 @@ def test_unified_stops_on_the_same_data_as_coci(name: str, data: st.DataObject) 
     lower, upper = data.draw(boxes(problem))
     view = view_of(problem, lower, upper)
     unified = make_policy("unified", problem)
-    if problem.per_arm:
+    if problem.undecided_cheap:
         assert unified.certified(view) == (not problem.undecided(lower, upper).any())
     else:
         constant = not varies(problem, [*corners(lower, upper), *points_of(lower, upper, np.random.default_rng(0), 20)]).any()
@@ -114,7 +114,7 @@ def test_every_policy_on_every_class(name: str, policy: str) -> None:
     assert tuple(outcome.decision.tolist()) in brute_solve(problem, world.truth(problem.parameter))[1]
     assert outcome.certificate.policy == policy
     assert outcome.certificate.rule == (
-        "unified" if policy in ("coci", "uniform") and not problem.per_arm else make_policy(policy, problem).rule
+        "unified" if policy in ("coci", "uniform") and not problem.undecided_cheap else make_policy(policy, problem).rule
     )
     assert outcome.certificate.gap == 0
 
@@ -266,8 +266,8 @@ def test_errors_stay_below_delta(name: str, policy: str) -> None:
 def test_the_unified_rule_takes_two_oracle_calls_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = sp.Matching(SQUARE)
     calls = []
-    solve = problem._best
-    monkeypatch.setattr(problem, "_best", lambda weights: calls.append(1) or solve(weights))
+    solve = problem.maximise
+    monkeypatch.setattr(problem, "maximise", lambda weights: calls.append(1) or solve(weights))
     rounds = 300 - problem.m
     for policy in ("unified", "clucb", "coci"):
         calls.clear()
@@ -285,7 +285,7 @@ def test_a_class_that_writes_itself_as_a_program_gets_its_rival_from_highs() -> 
         def __init__(self) -> None:
             super().__init__(sp.TopK(4, 2).arms, Mean())
 
-        def _best(self, weights: np.ndarray) -> np.ndarray:
+        def maximise(self, weights: np.ndarray) -> np.ndarray:
             rows = [y for y in itertools.product((0, 1), repeat=4) if sum(y) == 2 and y[2] + y[3] < 2]
             return np.array(max(rows, key=lambda y: weights @ y))
 
@@ -293,12 +293,12 @@ def test_a_class_that_writes_itself_as_a_program_gets_its_rival_from_highs() -> 
             A = np.array([[1.0, 1, 1, 1], [0, 0, 1, 1]])
             return Constraints(A, np.array([2, -np.inf]), np.array([2.0, 1]), np.ones(4, dtype=np.int64), 1.0)
 
-        _rival = sp.Problem._rival
+        rival_on = sp.Problem.rival_on
 
     problem = TwoOfFour()
     lower, upper = np.array([0.5, 0.4, 0.3, 0.2]), np.array([0.9, 0.6, 0.7, 0.3])
     y = problem.solve((lower + upper) / 2)
-    by_corner = OracleProblem._rival(problem, lower, upper, y.astype(float))
+    by_corner = OracleProblem.rival_on(problem, lower, upper, y.astype(float))
     rival, gap = problem.rival(lower, upper, y)
     assert (rival.tolist(), gap) == (by_corner[0].tolist(), pytest.approx(by_corner[1]))
 
@@ -390,8 +390,8 @@ def test_ts_explore_draws_beyond_the_range_of_an_arm() -> None:
     for arm in range(2):
         explorer.tell(arm, [1.0] * 3)
     drawn = []
-    solve = explorer.problem._solve
-    explorer.problem._solve = lambda theta: drawn.append(theta.copy()) or solve(theta)  # type: ignore[method-assign]
+    solve = explorer.problem.solve_at
+    explorer.problem.solve_at = lambda theta: drawn.append(theta.copy()) or solve(theta)  # type: ignore[method-assign]
     explorer._view = None
     explorer.policy.contrary(explorer.view)
     above = np.array(drawn[1:]) > 1

@@ -72,8 +72,8 @@ def test_while_a_rival_leads_at_the_corner_only_the_objective_changes(built: lis
 
 def test_an_exploration_of_a_flow_moves_bounds_with_the_decision_only(built: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     problem, decisions = flow(), []
-    rival = problem._rival
-    monkeypatch.setattr(problem, "_rival", lambda *args: decisions.append(args[-1].tolist()) or rival(*args))
+    rival = problem.rival_on
+    monkeypatch.setattr(problem, "rival_on", lambda *args: decisions.append(args[-1].tolist()) or rival(*args))
     sp.explore(problem, sp.Bernoulli([0.5, 0.4, 0.5, 0.6, 0.5, 0.5]), policy="unified", budget=150)
     changes = sum(a != b for a, b in itertools.pairwise(decisions))
     assert 1 < changes < len(decisions) / 2
@@ -88,13 +88,13 @@ def test_a_class_that_writes_constraints_keeps_its_model(built: list[str]) -> No
         def __init__(self) -> None:
             super().__init__(sp.TopK(4, 2).arms, Mean())
 
-        def _best(self, weights: np.ndarray) -> np.ndarray:
+        def maximise(self, weights: np.ndarray) -> np.ndarray:
             return (weights >= np.sort(weights)[-2]).astype(np.int64)
 
         def constraints(self) -> Constraints:
             return Constraints(np.ones((1, 4)), np.array([0.0]), np.array([2.0]), np.ones(4, dtype=np.int64), 1.0)
 
-        _rival = sp.Problem._rival
+        rival_on = sp.Problem.rival_on
 
     problem = AtMostTwo()
     for theta in np.random.default_rng(0).random((20, 4)):
@@ -248,7 +248,7 @@ def test_rival_is_the_best_other_decision(case: tuple[sp.Program, np.ndarray, np
     near = 1e-9 * (1 + float((np.maximum(np.abs(lower), np.abs(upper)) * problem.levels).sum()))
     assert gap == pytest.approx(max(0.0, best), abs=near)
     same = bool((rival == y).all())
-    assert problem._settled(lower, upper, y, rival) == same
+    assert problem.settled_on(lower, upper, y, rival) == same
     assert best < 0 if same else edges[tuple(rival.tolist())] >= best - near >= -2 * near
 
 
@@ -256,7 +256,7 @@ def test_rival_is_the_best_other_decision(case: tuple[sp.Program, np.ndarray, np
 def test_the_corner_and_the_detour_agree(data: st.DataObject) -> None:
     problem, lower, upper = data.draw(asked().filter(lambda case: case[0].linear))
     y = np.array(data.draw(st.sampled_from(decisions_of(problem))), dtype=float)
-    rival, gap = problem._rival(lower, upper, y)
+    rival, gap = problem.rival_on(lower, upper, y)
     other, edge = Detour(problem.constraints()).rival(lower, upper, y)
     assert (rival == y).all() == (other == y).all()
     assert gap == pytest.approx(edge, abs=1e-9 * (1 + np.abs(upper).sum()))
@@ -294,7 +294,7 @@ def test_extreme_weights() -> None:
     """A power of two brings them into HiGHS's range."""
     problem = sp.Program(3, [[1, 1, 1]], upper=1)
     for unit in (5e-324, 1e-200, 1e-12, 1.0, 1e12, 1e300):
-        assert problem._solve(np.array([1.0, 3.0, 2.0]) * unit).tolist() == [0, 1, 0]
+        assert problem.solve_at(np.array([1.0, 3.0, 2.0]) * unit).tolist() == [0, 1, 0]
     assert problem.solve([1.0, 1.0 + 1e-11, 1.0]).tolist() == [0, 1, 0]
 
 

@@ -569,7 +569,7 @@ class Explorer:
         with np.errstate(invalid="ignore"):
             middle = np.nan_to_num((lower + upper) / 2, nan=0.0, posinf=0.0, neginf=0.0)
         theta = np.where(np.isnan(self.record.estimates), middle, self.record.estimates)
-        return self.problem._solve(theta.clip(lower, upper))
+        return self.problem.solve_at(theta.clip(lower, upper))
 
     def _gap(self, decision: np.ndarray[Any, Any]) -> float:
         """G, or, if relative, its share of the best reward's size; unknown until every arm has an estimate."""

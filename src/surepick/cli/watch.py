@@ -139,7 +139,7 @@ def estimate_total(explorer: Explorer, trace: Trace | None = None) -> float | No
         return None
     problem, (lower, upper) = explorer.problem, explorer.box()
     begin = time.monotonic()
-    problem._undecided(lower, upper)
+    problem.undecided_on(lower, upper)
     # Radii take about 60 such calls for every arm whose radius differs from the others'.
     if 60 * problem.m * (time.monotonic() - begin) > PATIENCE:
         return None

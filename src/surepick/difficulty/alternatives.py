@@ -58,7 +58,7 @@ def alternatives(problem: Problem, theta: Floats) -> HalfSpaces | None:
       improves is optimal, so the steps are enough.
     - Explicit lists, and programs and plans that can be listed: one half-space for every other decision.
     """
-    best = problem._solve(theta)
+    best = problem.solve_at(theta)
     if isinstance(problem, BestOfEach):
         same = problem.group[:, None] == problem.group
         leave, enter = np.nonzero((best[:, None] > 0) & (best == 0) & same)
@@ -139,7 +139,7 @@ def _plans(problem: ResourcePlan, theta: Floats, best: Ints) -> HalfSpaces | Non
     if not problem.exact or problem._plans.size > LARGEST:
         return None
     c = problem._plans - best
-    gap = problem._reward(theta, best.astype(np.float64)) - problem._plan_rewards - problem._plans @ theta
+    gap = problem.reward_at(theta, best.astype(np.float64)) - problem._plan_rewards - problem._plans @ theta
     other = (c != 0).any(axis=1)
     return HalfSpaces.of(c[other], gap[other])
 

@@ -138,7 +138,7 @@ def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
     """
     if not isinstance(problem, Problem):
         raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
-    truth = problem._vector(theta, "theta")
+    truth = problem.check_vector(theta, "theta")
     outside = (truth < problem.low) | (truth > problem.high)
     if outside.any():
         i = int(np.flatnonzero(outside)[0])
@@ -169,7 +169,7 @@ def consistent_radius(problem: Problem, truth: Floats) -> Floats:
 
     def undecided(rho: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         reach = rho * problem.scales
-        return problem._undecided(np.maximum(truth - reach, problem.low), np.minimum(truth + reach, problem.high))
+        return problem.undecided_on(np.maximum(truth - reach, problem.low), np.minimum(truth + reach, problem.high))
 
     most = 1.0
     unbounded = not np.isfinite(problem.high - problem.low).all()
@@ -195,16 +195,16 @@ def consistent_radius(problem: Problem, truth: Floats) -> Floats:
 
 def reward_gap(problem: Problem, truth: Floats) -> Floats:
     """Delta_i, by one oracle call an arm with the arm forced in or out; infinite if it cannot be."""
-    best = problem._solve(truth)
-    top = problem._reward(truth, best.astype(np.float64))
+    best = problem.solve_at(truth)
+    top = problem.reward_at(truth, best.astype(np.float64))
     force = (1.0 + 2.0 * float(np.abs(truth).sum())) * (-1.0 if getattr(problem, "sense", "max") == "min" else 1.0)
     gap = np.full(problem.m, math.inf)
     for i in range(problem.m):
         bent = truth.copy()
         bent[i] = -force if best[i] else force
-        other = problem._solve(bent)
+        other = problem.solve_at(bent)
         if other[i] != best[i]:
-            gap[i] = top - problem._reward(truth, other.astype(np.float64))
+            gap[i] = top - problem.reward_at(truth, other.astype(np.float64))
     return gap
 
 

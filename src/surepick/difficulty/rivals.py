@@ -42,7 +42,7 @@ class Rivals:
 
     def __init__(self, problem: Matching | Path, theta: Floats) -> None:
         self.problem, self.theta = problem, theta
-        self.best = problem._solve(theta)
+        self.best = problem.solve_at(theta)
         self.c: Floats = problem.sign * (1.0 - 2.0 * self.best)  # what the other entry of an arm adds to the reward
 
     def first(self) -> HalfSpaces:
@@ -50,7 +50,7 @@ class Rivals:
         found = [self._least(-self.c * self.theta, part) for part in self._split(Part(), self.best)]
         corner = np.where(self.c > 0, self.problem.high, self.problem.low)
         if np.isfinite(corner).all():
-            y = self.problem._solve(corner)
+            y = self.problem.solve_at(corner)
             found.append(y if (y != self.best).any() else None)
         return self._spaces([y for y in found if y is not None])
 
@@ -104,7 +104,7 @@ class Rivals:
         else:
             weights[list(part.taken)] = force
         weights[left] = -force
-        y = self.problem._best(weights)
+        y = self.problem.maximise(weights)
         return None if y[left].any() or not y[list(part.taken)].all() else y
 
     def _split(self, part: Part, y: Decision) -> Iterator[Part]:

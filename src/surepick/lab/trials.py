@@ -38,22 +38,22 @@ class World:
 
     @classmethod
     def of(cls, problem: Problem, environment: Environment) -> World:
-        truth = problem._vector(environment.truth(problem.parameter), "The environment's truth")
-        decision = problem._solve(truth).astype(np.float64)
-        best = problem._reward(truth, decision)
+        truth = problem.check_vector(environment.truth(problem.parameter), "The environment's truth")
+        decision = problem.solve_at(truth).astype(np.float64)
+        best = problem.reward_at(truth, decision)
         terms = float(np.abs(problem.slopes(decision) * truth).sum()) if problem.affine else 0.0
         return cls(problem, environment, truth, best, ROUNDING * (abs(best) + terms), decision)
 
     def correct(self, decision: np.ndarray[Any, Any], epsilon: float, relative: bool, per_arm: bool = False) -> bool:
         """The decision is optimal at the truth or, with an epsilon, near enough to it: as a whole, or every one of its arms."""
         if per_arm:
-            falls = self.problem._shortfall(self.truth, self.truth, decision.astype(np.float64))[1]
+            falls = self.problem.shortfall_on(self.truth, self.truth, decision.astype(np.float64))[1]
             return falls <= epsilon + ULP * float(np.abs(self.truth).max())
         slack = epsilon * abs(self.best) if relative else epsilon
         if isinstance(self.problem, LinearProblem):  # only what differs, added up without rounding: far from 0 it matters
             change = (decision - self.decision) * self.truth * self.problem.sign
             return math.fsum(change.tolist()) >= -slack - ULP * float(np.abs(change).sum())
-        return self.problem._reward(self.truth, decision.astype(np.float64)) >= self.best - slack - self.near
+        return self.problem.reward_at(self.truth, decision.astype(np.float64)) >= self.best - slack - self.near
 
 
 @dataclass(frozen=True)

@@ -73,32 +73,32 @@ class View:
     def decision(self) -> np.ndarray[Any, Any]:
         """phi at the estimates, within the box."""
         lower, upper = self.box
-        return self.problem._solve(np.minimum(np.maximum(self.estimates, lower), upper))
+        return self.problem.solve_at(np.minimum(np.maximum(self.estimates, lower), upper))
 
     @lazy
     def undecided(self) -> Bools:
         """C_t: arms whose entry of phi may vary over the box."""
-        return self.problem._undecided(*self.box)
+        return self.problem.undecided_on(*self.box)
 
     def gap(self, decision: np.ndarray[Any, Any]) -> float:
         """How far this decision is from the best at most: in units of the reward or, if relative, as a share of its size."""
         if not self.relative and decision is self.__dict__.get("decision"):
             return self.rival[1]
-        weigh = self.problem._relative_rival if self.relative else self.problem._rival
+        weigh = self.problem.relative_rival_on if self.relative else self.problem.rival_on
         return max(0.0, weigh(*self.box, np.asarray(decision, dtype=np.float64))[1])
 
     def share(self, decision: np.ndarray[Any, Any], gap: float) -> float:
         """A gap in units of the reward as it is asked for: the same, or, if relative, a share of the best reward's size."""
-        return self.problem._share(*self.box, np.asarray(decision, dtype=np.float64), gap) if self.relative else gap
+        return self.problem.share_on(*self.box, np.asarray(decision, dtype=np.float64), gap) if self.relative else gap
 
     def shortfall(self, decision: np.ndarray[Any, Any]) -> float:
         """How far any arm of this decision is from the k-th best of its group at most."""
-        return self.problem._shortfall(*self.box, np.asarray(decision, dtype=np.float64))[1]
+        return self.problem.shortfall_on(*self.box, np.asarray(decision, dtype=np.float64))[1]
 
     @lazy
     def rival(self) -> tuple[np.ndarray[Any, Any], float]:
         """The decision that could beat this one most on the box, and by how much at most."""
-        rival, gap = self.problem._rival(*self.box, np.asarray(self.decision, dtype=np.float64))
+        rival, gap = self.problem.rival_on(*self.box, np.asarray(self.decision, dtype=np.float64))
         return rival, max(0.0, gap)
 
 

@@ -22,7 +22,7 @@ class COCI(Policy):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self.unified = None if problem.per_arm else Unified(problem)
+        self.unified = None if problem.undecided_cheap else Unified(problem)
         self.rule = "per-arm" if self.unified is None else self.unified.rule
 
     def certified(self, view: View) -> bool:

@@ -24,7 +24,7 @@ class Elimination(Policy):
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
-        return None if problem.per_arm else "a cheap test of undecided arms"
+        return None if problem.undecided_cheap else "a cheap test of undecided arms"
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)

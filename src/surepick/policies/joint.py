@@ -337,7 +337,7 @@ class Joint(Policy):
         arms, threshold = self.weigh(view), self.threshold(view.delta)
         assert isinstance(view.record, Moments)
         reference = self.reference(view)
-        decision = problem._solve(np.clip(view.record.about(reference), problem.low - reference, problem.high - reference))
+        decision = problem.solve_at(np.clip(view.record.about(reference), problem.low - reference, problem.high - reference))
         last = self._last
         if last is not None and last.threshold == threshold and (last.decision == decision).all():
             exchanges, scores, verdicts = last.exchanges, last.scores.copy(), last.verdicts.copy()

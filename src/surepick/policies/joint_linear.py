@@ -130,7 +130,7 @@ class JointLinear(Policy):
         level = -math.log(view.delta * (1.0 - self.box_share))
         rho = width(-math.log(view.fixed * (1.0 - self.box_share)))
         means = np.clip(view.estimates, problem.low, problem.high)
-        decision = problem._solve(means)
+        decision = problem.solve_at(means)
         spread = self.half**2 * (counts + rho) / counts**2
         regret = 0.5 * np.log1p(counts / rho)
         assert isinstance(view.record, Moments)
@@ -171,7 +171,7 @@ class JointLinear(Policy):
         return other
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
-        return self.problem._solve(self.sign * weights)
+        return self.problem.solve_at(self.sign * weights)
 
 
 class _Test:
@@ -239,7 +239,7 @@ def union(problem: Problem) -> tuple[float, float, int, bool]:
     Chosen before any data: at the count that mixtures are tuned for, an arm costs about 1.
     """
     a, b, parts = problem.alternatives()
-    size = 2.0 * float(problem._solve(np.full(problem.m, -1.0 if getattr(problem, "sense", "max") == "min" else 1.0)).sum())
+    size = 2.0 * float(problem.solve_at(np.full(problem.m, -1.0 if getattr(problem, "sense", "max") == "min" else 1.0)).sum())
     if a + (b + 1.0) * min(size, problem.m) >= problem.m:
         return 0.0, 0.0, 1, True
     return a, b, parts, False

@@ -99,13 +99,13 @@ class PAC(Policy):
         if (self.problem.low >= 0).all():
             thetas.append(((np.sqrt(lower) + np.sqrt(upper)) / 2) ** 2)
         for theta in thetas:
-            y = self.problem._solve(np.clip(theta, lower, upper))
+            y = self.problem.solve_at(np.clip(theta, lower, upper))
             if not any((y == other).all() for other in options):
                 options.append(y)
         return options
 
     def _weigh(self, view: View, decision: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], float]:
         problem = self.problem
-        weigh = problem._shortfall if view.per_arm else problem._relative_rival if view.relative else problem._rival
+        weigh = problem.shortfall_on if view.per_arm else problem.relative_rival_on if view.relative else problem.rival_on
         rival, gap = weigh(*view.box, np.asarray(decision, dtype=np.float64))
         return decision, rival, max(0.0, gap)

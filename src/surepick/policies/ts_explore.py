@@ -58,7 +58,7 @@ class TSExplore(Policy):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.a, self.b, _, self.whole = union(problem)
-        self.widest = min(problem.m, 2 * int(problem._solve(np.full(problem.m, 1.0 if _sign(problem) > 0 else -1.0)).sum()))
+        self.widest = min(problem.m, 2 * int(problem.solve_at(np.full(problem.m, 1.0 if _sign(problem) > 0 else -1.0)).sum()))
         self.entropy: tuple[int, ...] = (secrets.randbits(64),)
 
     def seed(self, seed: int, run: int) -> None:
@@ -73,7 +73,7 @@ class TSExplore(Policy):
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         found = view.__dict__.get("ts_decision")
         if found is None:
-            found = view.__dict__["ts_decision"] = self.problem._solve(view.estimates)
+            found = view.__dict__["ts_decision"] = self.problem.solve_at(view.estimates)
         return found
 
     def spread(self, view: View) -> Floats:
@@ -105,9 +105,9 @@ class TSExplore(Policy):
         noise = np.random.default_rng((*self.entropy, t)).standard_normal((draws, self.problem.m))
         best, lead = None, 0.0
         for theta in view.estimates + self.spread(view) * noise:
-            other = self.problem._solve(theta)
+            other = self.problem.solve_at(theta)
             if (other != decision).any():
-                gap = self.problem._reward(theta, other.astype(float)) - self.problem._reward(theta, decision.astype(float))
+                gap = self.problem.reward_at(theta, other.astype(float)) - self.problem.reward_at(theta, decision.astype(float))
                 if best is None or gap > lead:
                     best, lead = other, gap
         view.__dict__["contrary"] = best

@@ -24,7 +24,7 @@ class Unified(Policy):
         return None if problem.rivals else "an oracle of tables (table=True), which can name the strongest rival"
 
     def certified(self, view: View) -> bool:
-        return self.problem._settled(*view.box, view.decision, view.rival[0])
+        return self.problem.settled_on(*view.box, view.decision, view.rival[0])
 
     def candidates(self, view: View) -> Bools:
         differ: Bools = view.rival[0] != view.decision

@@ -34,7 +34,11 @@ class Problem(ABC):
     """Base of every decision class.
 
     The reward is separable, r(theta; y) = sum_i r_i(theta_i, y_i), and always *maximised*: costs and variances
-    enter with a minus sign. A subclass writes the underscored methods; the public ones check their input first.
+    enter with a minus sign.
+
+    Every question has two names. ``solve``, ``reward``, ``undecided``, ``rival``, ... take what a user gives and check it.
+    A subclass writes ``solve_at``, ``reward_at`` (at a point), ``undecided_on``, ``rival_on``, ... (on a box): they get finite
+    arrays of floats with an entry for every arm, check nothing, and are what loops call.
 
     Attributes
     ----------
@@ -52,8 +56,8 @@ class Problem(ABC):
         ``rival`` returns a decision of the class (it always returns a valid bound).
     rival_exact : bool
         The gap that ``rival`` returns is attained; if not, it is an upper bound.
-    per_arm : bool
-        The test of undecided arms is cheap enough to guide the sampling; if not, ``rival`` does.
+    undecided_cheap : bool
+        ``undecided`` is cheap enough to guide the sampling; if not, ``rival`` does.
     linear : bool
         Decisions are 0/1 vectors and the reward is (plus or minus) theta . y.
     any_weights : bool
@@ -70,7 +74,7 @@ class Problem(ABC):
     affine: bool = True
     rivals: bool = True
     rival_exact: bool = True
-    per_arm: bool = True
+    undecided_cheap: bool = True
     linear: bool = False
     any_weights: bool = True
     ranked: bool = False
@@ -108,45 +112,47 @@ class Problem(ABC):
 
     def solve(self, theta: ArrayLike) -> np.ndarray[Any, Any]:
         """phi(theta): the leading optimal decision (ties are broken the same way every time)."""
-        return self._solve(self._vector(theta, "theta"))
+        return self.solve_at(self.check_vector(theta, "theta"))
 
     def reward(self, theta: ArrayLike, decision: ArrayLike) -> float:
         """r(theta; decision), which ``solve`` maximises."""
-        return self._reward(self._vector(theta, "theta"), self._vector(decision, "decision"))
+        return self.reward_at(self.check_vector(theta, "theta"), self.check_vector(decision, "decision"))
 
     def undecided(self, lower: ArrayLike, upper: ArrayLike) -> Bools:
         """C: True for every arm whose entry of phi is not constant on the box [lower, upper]."""
-        return self._undecided(*self.check_box(lower, upper))
+        return self.undecided_on(*self.check_box(lower, upper))
 
     def rival(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[np.ndarray[Any, Any], float]:
         """The decision that could beat this one most on the box, and by how much at most (G, never negative)."""
         low, high = self.check_box(lower, upper)
-        y = self._member(decision)
-        rival, gap = self._rival(low, high, y)
+        y = self.check_decision(decision)
+        rival, gap = self.rival_on(low, high, y)
         return rival, max(0.0, gap)
 
     def contains(self, decision: ArrayLike) -> bool:
         """The vector is one of the decisions; anything else is not."""
         y = numbers(decision)
-        return y is not None and y.shape == (self.m,) and bool((np.abs(y) <= VAST).all()) and self._contains(y)
+        return y is not None and y.shape == (self.m,) and bool((np.abs(y) <= VAST).all()) and self.admits(y)
 
     def reward_range(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[float, float]:
         """Smallest and largest reward of one decision over the box."""
-        return self._reward_range(*self.check_box(lower, upper), self._vector(decision, "decision"))
+        return self.reward_range_on(*self.check_box(lower, upper), self.check_vector(decision, "decision"))
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         """The vector, one finite number an arm, is one of the decisions."""
         return True
 
-    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def settled_on(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         """phi is this decision all over the box; ``rival`` is the one that could beat it most."""
-        return not self._undecided(lower, upper).any()
+        return not self.undecided_on(lower, upper).any()
 
     @abstractmethod
-    def _solve(self, theta: Floats) -> np.ndarray[Any, Any]: ...
+    def solve_at(self, theta: Floats) -> np.ndarray[Any, Any]:
+        """phi(theta), ties broken the same way every time."""
 
     @abstractmethod
-    def _undecided(self, lower: Floats, upper: Floats) -> Bools: ...
+    def undecided_on(self, lower: Floats, upper: Floats) -> Bools:
+        """True for every arm whose entry of phi is not constant on the box: some arms too many if need be, never one too few."""
 
     def alternatives(self) -> tuple[float, float, int]:
         """a, b and k with sum over the alternatives to any one decision of exp(-a - b |S|) <= 1, S being the arms that differ.
@@ -161,14 +167,17 @@ class Problem(ABC):
         """The class as an integer program with reward (plus or minus) theta . y, if it can be written as one."""
         return None
 
-    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
-        """By HiGHS for a class that writes itself as a program; other classes have their own."""
+    def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        """The decision that could beat this one most on the box, and by how much at most; a gap below 0 counts as 0.
+
+        By HiGHS for a class that writes itself as a program; other classes have their own.
+        """
         if not hasattr(self, "_detour"):
             from .program import Detour
 
             program = self.constraints()
             if program is None:
-                raise ProblemError(f"{type(self).__name__} must write _rival, or constraints for HiGHS to find the rival.")
+                raise ProblemError(f"{type(self).__name__} must write rival_on, or constraints for HiGHS to find the rival.")
             self._detour = Detour(program)  # kept, so that HiGHS gets the model once
         return self._detour.rival(lower, upper, decision)
 
@@ -178,20 +187,20 @@ class Problem(ABC):
         A reward r of the decision is at least (1 - share) times the best one's; a cost at most (1 + share) times.
         """
         low, high = self.check_box(lower, upper)
-        y = self._member(decision)
-        rival, share = self._relative_rival(low, high, y)
+        y = self.check_decision(decision)
+        rival, share = self.relative_rival_on(low, high, y)
         return rival, max(0.0, share)
 
-    def _relative_rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+    def relative_rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
         """From G: the best is at most G better than this one, whose size the box bounds from below."""
-        rival, gap = self._rival(lower, upper, decision)
-        return rival, self._share(lower, upper, decision, gap)
+        rival, gap = self.rival_on(lower, upper, decision)
+        return rival, self.share_on(lower, upper, decision, gap)
 
-    def _share(self, lower: Floats, upper: Floats, decision: Floats, gap: float) -> float:
+    def share_on(self, lower: Floats, upper: Floats, decision: Floats, gap: float) -> float:
         """A gap as a share of the best reward's size, which is at least what the box leaves of this decision's."""
         if gap <= 0:
             return 0.0
-        least, most = self._reward_range(lower, upper, decision)
+        least, most = self.reward_range_on(lower, upper, decision)
         size = least + gap if least > 0 else -most - gap  # a reward falls short of the best; a cost exceeds it
         return gap / size if size > 0 else float("inf")
 
@@ -201,9 +210,10 @@ class Problem(ABC):
         Only for the best k of all arms or of every group (``ranked``).
         """
         low, high = self.check_box(lower, upper)
-        return self._shortfall(low, high, self._member(decision))
+        return self.shortfall_on(low, high, self.check_decision(decision))
 
-    def _shortfall(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+    def shortfall_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+        """The most by which one arm of the decision can be worse than the k-th best of its group, if the class is ``ranked``."""
         raise ProblemError(
             f"The arms of a decision of {self.kind} do not fall short one by one; best-arm, top-k and best-of-each have a "
             "shortfall, any class a rival."
@@ -211,15 +221,16 @@ class Problem(ABC):
 
     def slopes(self, decision: ArrayLike) -> Floats:
         """a(y): how the reward of a decision rises with every theta_i, for rewards that are affine in theta."""
-        y = self._vector(decision, "decision")
-        return np.array([self._reward(e, y) for e in np.eye(self.m)]) - self._reward(np.zeros(self.m), y)
+        y = self.check_vector(decision, "decision")
+        return np.array([self.reward_at(e, y) for e in np.eye(self.m)]) - self.reward_at(np.zeros(self.m), y)
 
     @abstractmethod
-    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         """Smallest and largest reward of one decision over the box."""
 
     @abstractmethod
-    def _reward(self, theta: Floats, decision: Floats) -> float: ...
+    def reward_at(self, theta: Floats, decision: Floats) -> float:
+        """r(theta; decision)."""
 
     def lower(self) -> Any:
         """The problem for compiled loops: a type of ``surepick.engine.data`` or a named tuple of your own; None if only
@@ -241,7 +252,8 @@ class Problem(ABC):
 
     # -- input ----------------------------------------------------------------------------------------------------
 
-    def _vector(self, values: ArrayLike, what: str) -> Floats:
+    def check_vector(self, values: ArrayLike, what: str) -> Floats:
+        """A finite number for every arm; ``what`` it is goes into the complaint."""
         vector = numbers(values)
         if vector is None:
             raise ParameterError(f"{what} must be {self.m} numbers, not {short(values)}.")
@@ -255,14 +267,16 @@ class Problem(ABC):
             )
         return vector
 
-    def _member(self, decision: ArrayLike) -> Floats:
-        y = self._vector(decision, "decision")
+    def check_decision(self, decision: ArrayLike) -> Floats:
+        """A vector that is one of the decisions."""
+        y = self.check_vector(decision, "decision")
         if not self.contains(y):
             raise ParameterError(f"{short(decision)} is not a decision of this problem, so it has no rival.")
         return y
 
     def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
-        low, high = self._vector(lower, "lower"), self._vector(upper, "upper")
+        """The ends of a box that is not empty."""
+        low, high = self.check_vector(lower, "lower"), self.check_vector(upper, "upper")
         if (low > high).any():
             where = int(np.flatnonzero(low > high)[0])
             raise ParameterError(
@@ -302,7 +316,7 @@ def check_sense(sense: str) -> str:
 class LinearProblem(Problem):
     """0/1 decisions with reward theta . y (``sense="max"``) or -theta . y (``sense="min"``).
 
-    A subclass writes ``_best(weights)`` and ``_open(lower, upper)`` for maximisation; minimising theta is
+    A subclass writes ``maximise(weights)`` and ``open_on(lower, upper)`` for maximisation; minimising theta is
     maximising -theta, for which a box is mirrored.
     """
 
@@ -314,35 +328,37 @@ class LinearProblem(Problem):
         self.sign = 1.0 if sense == "max" else -1.0
 
     def slopes(self, decision: ArrayLike) -> Floats:
-        return self.sign * self._vector(decision, "decision")
+        return self.sign * self.check_vector(decision, "decision")
 
-    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def settled_on(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         return bool((rival == decision).all())  # the oracle at the corner that is worst for the decision still picks it
 
     @abstractmethod
-    def _best(self, weights: Floats) -> np.ndarray[Any, Any]: ...
+    def maximise(self, weights: Floats) -> np.ndarray[Any, Any]:
+        """The decision with the largest weights . y, ties broken the same way every time."""
 
     @abstractmethod
-    def _open(self, lower: Floats, upper: Floats) -> Bools: ...
+    def open_on(self, lower: Floats, upper: Floats) -> Bools:
+        """True for every arm whose entry of ``maximise`` is not constant for weights in the box."""
 
-    def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
-        return self._best(theta if self.sign > 0 else -theta)
+    def solve_at(self, theta: Floats) -> np.ndarray[Any, Any]:
+        return self.maximise(theta if self.sign > 0 else -theta)
 
-    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
-        return self._open(lower, upper) if self.sign > 0 else self._open(-upper, -lower)
+    def undecided_on(self, lower: Floats, upper: Floats) -> Bools:
+        return self.open_on(lower, upper) if self.sign > 0 else self.open_on(-upper, -lower)
 
-    def _reward(self, theta: Floats, decision: Floats) -> float:
+    def reward_at(self, theta: Floats, decision: Floats) -> float:
         return self.sign * float((theta * decision).sum())  # a product by BLAS would start threads for long vectors
 
-    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
-        ends = self._reward(lower, decision), self._reward(upper, decision)
+    def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        ends = self.reward_at(lower, decision), self.reward_at(upper, decision)
         return min(ends), max(ends)
 
-    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+    def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
         # One oracle call at the corner that is worst for the decision (the test of CLUCB).
         held = decision > 0
         corner = np.where(held, lower, upper) if self.sign > 0 else np.where(held, upper, lower)
-        rival = self._solve(corner)
+        rival = self.solve_at(corner)
         steps = rival - decision
         at = steps.nonzero()[0]
         return rival, self.sign * math.fsum((corner[at] * steps[at]).tolist())  # far from 0 a plain sum loses digits

@@ -90,11 +90,11 @@ class BestOfEach(LinearProblem):
         ending = "th" if self.k % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(self.k % 10, "th")
         return ("the best" if self.k == 1 else f"the {self.k}{ending} best") + (" of its group" if len(self._starts) > 2 else "")
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         picked = np.bincount(self.group, weights=decision)
         return bool(np.isin(decision, (0.0, 1.0)).all() and (picked == self.k).all())
 
-    def _shortfall(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+    def shortfall_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
         """The largest B_h over the arms h of the decision, B_h = (the k-th largest U of the others of its group) - L_h.
 
         Arm h falls short by theta_(k) - theta_h, theta_(k) being the k-th best parameter of its group. If that is positive, h
@@ -113,7 +113,7 @@ class BestOfEach(LinearProblem):
             rival[worst], rival[other] = 0, 1
         return rival, float(gap)
 
-    def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+    def maximise(self, weights: Floats) -> np.ndarray[Any, Any]:
         if len(self._starts) == 2:  # one group needs no order
             edge = np.partition(weights, self.m - self.k)[self.m - self.k]
             decision: np.ndarray[Any, Any] = (weights > edge).astype(np.int64)
@@ -125,7 +125,7 @@ class BestOfEach(LinearProblem):
         decision[order[rank < self.k]] = 1
         return decision
 
-    def _open(self, lower: Floats, upper: Floats) -> Bools:
+    def open_on(self, lower: Floats, upper: Floats) -> Bools:
         out = np.empty(self.m, dtype=np.bool_)
         compiled("partitions").undecided(self.lower(), lower, upper, out)
         return out

@@ -65,7 +65,7 @@ class Matching(OracleProblem):
             self._column = np.array([right[v] for _, v in self.edges])
         self._shape = len(left), len(right) + (0 if self.perfect else len(left))
         self._parallel = len(set(zip(self._row.tolist(), self._column.tolist(), strict=True))) < self.m
-        self._edge = np.full(self._shape, -1)  # the arm of every cell; of parallel ones see _best
+        self._edge = np.full(self._shape, -1)  # the arm of every cell; of parallel ones see maximise
         self._edge[self._row, self._column] = np.arange(self.m)
         self._cells = self._row * self._shape[1] + self._column
         self._complete = bool((self._edge >= 0).all())
@@ -73,7 +73,7 @@ class Matching(OracleProblem):
         from scipy.optimize import linear_sum_assignment
 
         self._assign = linear_sum_assignment
-        if self.perfect and self._best(np.zeros(self.m)).sum() < len(left):
+        if self.perfect and self.maximise(np.zeros(self.m)).sum() < len(left):
             raise InfeasibleError(
                 f"No matching covers all {len(left)} nodes of the smaller side: add edges, or let nodes stay alone "
                 "with perfect=False."
@@ -91,7 +91,7 @@ class Matching(OracleProblem):
             return super().alternatives()
         return float(np.log(1 + columns - rows)), float(np.log(2 * rows)) / 2, 1 if rows == columns else rows
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         rows, columns = np.bincount(self._row, weights=decision), np.bincount(self._column, weights=decision)
         alone = bool((rows == 1).all()) or not self.perfect
         return bool(np.isin(decision, (0.0, 1.0)).all() and rows.max() <= 1 and columns.max() <= 1 and alone)
@@ -99,7 +99,7 @@ class Matching(OracleProblem):
     def keys(self) -> dict[str, Any]:
         return {"edges": self.edges, "perfect": self.perfect, "sense": self.sense}
 
-    def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+    def maximise(self, weights: Floats) -> np.ndarray[Any, Any]:
         decision = np.zeros(self.m, dtype=np.int64)
         if self._grid:
             rows, columns = self._assign(weights.reshape(self._shape), maximize=True)

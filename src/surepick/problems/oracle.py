@@ -26,18 +26,18 @@ class OracleProblem(LinearProblem):
 
     bimonotone = False
     exact = False
-    per_arm = False
+    undecided_cheap = False
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: str = "max") -> None:
         super().__init__(arms, parameter, sense)
         refuse_apart(self, SUMMED)
 
-    def _open(self, lower: Floats, upper: Floats) -> Bools:
-        decision = self._best((lower + upper) / 2)
+    def open_on(self, lower: Floats, upper: Floats) -> Bools:
+        decision = self.maximise((lower + upper) / 2)
         corner = np.where(decision > 0, lower, upper)
-        if (self._best(corner) == decision).all():
+        if (self.maximise(corner) == decision).all():
             return np.zeros(self.m, dtype=np.bool_)
-        at_lower, at_upper = self._best(lower), self._best(upper)
+        at_lower, at_upper = self.maximise(lower), self.maximise(upper)
         near = 1e-9 * (1.0 + float(np.abs(np.concatenate((lower, upper))).sum()))
         top = float(lower @ at_lower)
         least_out = np.where(at_lower > 0, self._without(lower, at_lower), top)
@@ -62,6 +62,6 @@ class OracleProblem(LinearProblem):
         for i in arms:
             bent = weights.copy()
             bent[i] = -force if best[i] else force
-            other = self._best(bent)
+            other = self.maximise(bent)
             values[i] = float(weights @ other) if other[i] != best[i] else -np.inf
         return values

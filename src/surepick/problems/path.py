@@ -94,7 +94,7 @@ class Path(OracleProblem):
                 "for every arm."
             )
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         if not np.isin(decision, (0.0, 1.0)).all():
             return False
         after = {int(self._u[e]): int(self._v[e]) for e in np.flatnonzero(decision)}
@@ -111,7 +111,7 @@ class Path(OracleProblem):
             return None
         return Ways(len(self.nodes), self._s, self._t, self._u, self._v, self._kept, self.sign)
 
-    def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+    def maximise(self, weights: Floats) -> np.ndarray[Any, Any]:
         decision = np.zeros(self.m, dtype=np.int64)
         if self.acyclic:
             edge = compiled("paths").longest(weights, self._u, self._v, self._kept, self._s, len(self.nodes))[1]

@@ -56,7 +56,7 @@ class Program(Problem):
     kind = "program"
     bimonotone = False
     exact = False
-    per_arm = False
+    undecided_cheap = False
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Program(Problem):
         refuse_apart(self, APART, self.levels)
         self.linear = bool((self.levels <= 1).all())
         self._plain = _Model(self.A, _Bounds(self.least, self.most, self.levels.astype(np.float64)))
-        self._solve(np.zeros(self.m))  # raises if there is no decision at all
+        self.solve_at(np.zeros(self.m))  # raises if there is no decision at all
 
     def keys(self) -> dict[str, Any]:
         return {
@@ -104,42 +104,42 @@ class Program(Problem):
             "sense": self.sense,
         }  # fmt: skip
 
-    def _solve(self, theta: Floats) -> Ints:
+    def solve_at(self, theta: Floats) -> Ints:
         return self._plain.maximise(self.sign * theta)
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         whole = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.levels)
         rows, near = self.A @ decision, 1e-9
         return bool(whole.all() and (rows >= self.least - near).all() and (rows <= self.most + near).all())
 
-    def _reward(self, theta: Floats, decision: Floats) -> float:
+    def reward_at(self, theta: Floats, decision: Floats) -> float:
         return self.sign * float(theta @ decision)
 
-    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
-        ends = self._reward(lower, decision), self._reward(upper, decision)
+    def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        ends = self.reward_at(lower, decision), self.reward_at(upper, decision)
         return min(ends), max(ends)
 
     def constraints(self) -> Constraints:
         return Constraints(self.A, self.least, self.most, self.levels, self.sign)
 
-    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+    def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
         if self.linear:
             held = decision > 0
             corner = np.where(held, lower, upper) if self.sign > 0 else np.where(held, upper, lower)
-            rival = self._solve(corner)
+            rival = self.solve_at(corner)
             edge = self.sign * float((corner * (rival - decision)).sum())
             if (rival != decision).any() and edge >= -_rounding(lower, upper, self.levels):
                 return rival, edge
             # The decision wins; that another one is as good there, only a program that leaves it out can tell.
-        return super()._rival(lower, upper, decision)
+        return super().rival_on(lower, upper, decision)
 
-    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def settled_on(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         return bool((rival == decision).all())
 
-    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+    def undecided_on(self, lower: Floats, upper: Floats) -> Bools:
         """None if phi is constant; else every arm that is not the same in all decisions: which ones may change is hard to say."""
-        middle = self._solve((lower + upper) / 2)
-        if (self._rival(lower, upper, middle.astype(np.float64))[0] == middle).all():
+        middle = self.solve_at((lower + upper) / 2)
+        if (self.rival_on(lower, upper, middle.astype(np.float64))[0] == middle).all():
             return np.zeros(self.m, dtype=np.bool_)
         return self._movable()
 

@@ -103,7 +103,7 @@ class ResourcePlan(Problem):
             self._first: Ints = np.concatenate(([0], np.cumsum(self.caps)))
             return
         plans = math.prod(int(c) + 1 for c in self.caps) if m < 64 else LISTED + 1
-        self.exact = self.per_arm = plans <= LISTED
+        self.exact = self.undecided_cheap = plans <= LISTED
         if self.exact:
             grid = np.indices((self.caps + 1).tolist()).reshape(m, -1).T
             grid = grid[grid.sum(axis=1) >= self.require]
@@ -115,7 +115,7 @@ class ResourcePlan(Problem):
             "cost": [self.cost_table(i).tolist() for i in range(self.m)], "caps": self.caps.tolist(), "require": self.require
         }  # fmt: skip
 
-    def _solve(self, theta: Floats) -> Ints:
+    def solve_at(self, theta: Floats) -> Ints:
         y = np.empty(self.m, dtype=np.int64)
         if self.convex:
             compiled("plans").best(self._convex(), theta, y)
@@ -140,25 +140,25 @@ class ResourcePlan(Problem):
         whole: Bools = (decision == np.floor(decision)) & (decision >= 0) & (decision <= self.caps)
         return whole
 
-    def _reward(self, theta: Floats, decision: Floats) -> float:
+    def reward_at(self, theta: Floats, decision: Floats) -> float:
         return float(theta @ decision) - float(self._costs[self._places(decision)].sum())
 
-    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
-        return self._reward(lower, decision), self._reward(upper, decision)
+    def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        return self.reward_at(lower, decision), self.reward_at(upper, decision)
 
-    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+    def undecided_on(self, lower: Floats, upper: Floats) -> Bools:
         if self.convex:
             out = np.empty(self.m, dtype=np.bool_)
             compiled("plans").undecided(self._convex(), lower, upper, out)
             return out
         if self.exact:
             return undecided_real(self._plans, self._plan_rewards, lower, upper)
-        middle = self._solve((lower + upper) / 2)
+        middle = self.solve_at((lower + upper) / 2)
         if not self._contested(lower, upper, middle).any():
             return np.zeros(self.m, dtype=np.bool_)
         # A level is possible only if the best plan with it, at U, reaches the best plan of all, at L.
-        at_lower = self._solve(lower)
-        reached = self._reward(lower, at_lower.astype(np.float64)) - self._near(lower, upper)
+        at_lower = self.solve_at(lower)
+        reached = self.reward_at(lower, at_lower.astype(np.float64)) - self._near(lower, upper)
         table = np.repeat(upper, self.caps + 1) * self._level - self._costs
         out = np.empty(self.m, dtype=np.bool_)
         compiled("plans").plan_open(table, self._starts, middle, self.require, reached, out)
@@ -174,12 +174,12 @@ class ResourcePlan(Problem):
     def _near(self, lower: Floats, upper: Floats) -> float:
         return 1e-12 * float(np.abs(self._costs).max() + np.maximum(np.abs(lower), np.abs(upper)) @ self.caps)
 
-    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
-        if self.per_arm:
-            return super()._settled(lower, upper, decision, rival)
+    def settled_on(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+        if self.undecided_cheap:
+            return super().settled_on(lower, upper, decision, rival)
         return not self._contested(lower, upper, decision.astype(np.int64)).any()
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         return bool(self._whole(decision).all() and decision.sum() >= self.require)
 
     def _edges(self, lower: Floats, upper: Floats, decision: Floats) -> Floats:
@@ -190,7 +190,7 @@ class ResourcePlan(Problem):
         edges: Floats = theta * more - self._costs + base
         return edges
 
-    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+    def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
         """G: exact by dynamic programming while that is cheap, else an upper bound by Lagrangian duality."""
         edges = self._edges(lower, upper, decision)
         y = np.empty(self.m, dtype=np.int64)

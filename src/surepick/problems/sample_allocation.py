@@ -79,7 +79,7 @@ class SampleAllocation(Problem):
             "sizes": self.sizes.tolist(), "budget": self.budget, "lower": self.least.tolist(), "upper": self.most.tolist()
         }  # fmt: skip
 
-    def _solve(self, theta: Floats) -> Ints:
+    def solve_at(self, theta: Floats) -> Ints:
         _refuse_negative(theta, "theta")
         return fill(self.sizes, theta, self.budget, self.least, self.most)
 
@@ -88,21 +88,21 @@ class SampleAllocation(Problem):
         _refuse_negative(low, "lower")
         return low, high
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         whole = (decision == np.floor(decision)) & (decision >= self.least) & (decision <= self.most)
         return bool(whole.all() and decision.sum() <= self.budget)
 
-    def _reward(self, theta: Floats, decision: Floats) -> float:
+    def reward_at(self, theta: Floats, decision: Floats) -> float:
         if (decision < 1 / WIDEST).any():
             where = int(np.flatnonzero(decision < 1 / WIDEST)[0])
             raise ParameterError(f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.")
         return -float((self._share2 * theta / decision).sum())
 
-    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
-        return self._reward(upper, decision), self._reward(lower, decision)
+    def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+        return self.reward_at(upper, decision), self.reward_at(lower, decision)
 
-    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
-        at_lower, at_upper = self._solve(lower), self._solve(upper)
+    def undecided_on(self, lower: Floats, upper: Floats) -> Bools:
+        at_lower, at_upper = self.solve_at(lower), self.solve_at(upper)
         out: Bools = at_lower != at_upper
         same = ~out
         # One more at U_i: against the weakest unit held by another at L.
@@ -145,7 +145,7 @@ class SampleAllocation(Problem):
             out[two[0]] = False  # nobody else to trade with
         return out
 
-    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+    def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
         """G by Lagrangian duality: an upper bound, equal to G up to rounding to whole interviews."""
         up, down = self._share2 * upper, self._share2 * lower
         slack = self.budget - float(decision.sum())
@@ -177,7 +177,7 @@ class SampleAllocation(Problem):
             rival = best(lo)[0]
         return rival.astype(np.int64), value
 
-    def _relative_rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
+    def relative_rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
         """The largest of V(decision) / V(y) - 1 over the box and all allocations y, V being the variance.
 
         For a share g this is the sign of a separable table, sum_i theta_i (n_i/n)^2 (1 / decision_i - (1 + g) / y_i): by dynamic

@@ -97,7 +97,7 @@ class Separable(Problem):
         self.oracle = oracle
         self.exact = self.bimonotone
         self.rivals = self.rival_exact = self.table
-        self.per_arm = self.bimonotone
+        self.undecided_cheap = self.bimonotone
         self.affine = all(_is_affine(r, arm, v) for r, arm, v in zip(self.rewards, made, self.levels, strict=True))
 
     def _worths(self, i: int, theta: float, values: Floats) -> Floats:
@@ -127,13 +127,13 @@ class Separable(Problem):
                 raise ProblemError(f"The oracle put arm {self.arms[i].name!r} at {decision[i]!r}, which is not among its levels.")
         return decision
 
-    def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
+    def solve_at(self, theta: Floats) -> np.ndarray[Any, Any]:
         return self._ask(self._tables(theta) if self.table else theta.copy())
 
-    def _reward(self, theta: Floats, decision: Floats) -> float:
+    def reward_at(self, theta: Floats, decision: Floats) -> float:
         return float(sum(float(self._worths(i, t, decision[i : i + 1])[0]) for i, t in enumerate(theta.tolist())))
 
-    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         ends = [
             (float(self._worths(i, low, decision[i : i + 1])[0]), float(self._worths(i, high, decision[i : i + 1])[0]))
             for i, (low, high) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True))
@@ -148,15 +148,15 @@ class Separable(Problem):
             edges.append(np.maximum(at_low - at_low[mine], at_high - at_high[mine]))
         return edges
 
-    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+    def undecided_on(self, lower: Floats, upper: Floats) -> Bools:
         out = np.zeros(self.m, dtype=np.bool_)
         if self.bimonotone:
             for i in range(self.m):
                 one, other = lower.copy(), upper.copy()
                 one[i], other[i] = upper[i], lower[i]
-                out[i] = self._solve(one)[i] != self._solve(other)[i]
+                out[i] = self.solve_at(one)[i] != self.solve_at(other)[i]
             return out
-        decision = self._solve((lower + upper) / 2)
+        decision = self.solve_at((lower + upper) / 2)
         if not self._contested(self._edges(lower, upper, decision), decision, lambda worth, near: worth >= -near).any():
             return out
         # A level is possible only if the best decision with it, at its best, reaches the best of all, at its worst.
@@ -181,19 +181,19 @@ class Separable(Problem):
                     break
         return out
 
-    def _settled(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
+    def settled_on(self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]) -> bool:
         if self.bimonotone:
-            return super()._settled(lower, upper, decision, rival)
+            return super().settled_on(lower, upper, decision, rival)
         edges = self._edges(lower, upper, decision)
         return not self._contested(edges, decision, lambda worth, near: worth >= -near).any()
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         return all(bool((values == y).any()) for values, y in zip(self.levels, decision, strict=True))
 
     def _worth(self, edges: list[Floats], decision: np.ndarray[Any, Any]) -> float:
         return float(sum(e[int(np.flatnonzero(v == y)[0])] for e, v, y in zip(edges, self.levels, decision, strict=True)))
 
-    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+    def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
         """Exact with a table oracle; else a bound that lets every arm choose for itself (its decision may be infeasible)."""
         edges = self._edges(lower, upper, decision)
         if self.table:

@@ -65,27 +65,27 @@ class SpanningTree(LinearProblem):
         self.nodes = list(nodes)
         self._u = np.array([nodes[u] for u, _ in pairs], dtype=np.int64)
         self._v = np.array([nodes[v] for _, v in pairs], dtype=np.int64)
-        if self._best(np.zeros(self.m)).sum() < len(nodes) - 1:
+        if self.maximise(np.zeros(self.m)).sum() < len(nodes) - 1:
             raise InfeasibleError(
                 f"The graph is not connected, so no tree spans its {len(nodes)} nodes: "
                 "add the missing edges, or set up one problem a component."
             )
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         # A tree is the best one when its own edges come first.
-        return bool(np.isin(decision, (0.0, 1.0)).all() and (self._best(decision) == decision).all())
+        return bool(np.isin(decision, (0.0, 1.0)).all() and (self.maximise(decision) == decision).all())
 
     def keys(self) -> dict[str, Any]:
         return {"edges": self.edges, "sense": self.sense}
 
-    def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
+    def maximise(self, weights: Floats) -> np.ndarray[Any, Any]:
         order = np.argsort(-weights, kind="stable")
         decision = np.zeros(self.m, dtype=np.int64)
         parent = np.empty(len(self.nodes), dtype=np.int64)
         compiled("trees").grow(order, self._u, self._v, parent, decision)
         return decision
 
-    def _open(self, lower: Floats, upper: Floats) -> Bools:
+    def open_on(self, lower: Floats, upper: Floats) -> Bools:
         out = np.empty(self.m, dtype=np.bool_)
         by_lower = np.argsort(-lower, kind="stable")
         by_upper = np.argsort(-upper, kind="stable")

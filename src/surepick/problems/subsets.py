@@ -73,7 +73,7 @@ class Subsets(Problem):
         self._D: Floats = D if sense == "max" else -D
         self._zero = np.zeros(len(D))
 
-    def _contains(self, decision: Floats) -> bool:
+    def admits(self, decision: Floats) -> bool:
         return bool((self.decisions == decision).all(axis=1).any())
 
     def keys(self) -> dict[str, Any]:
@@ -82,25 +82,25 @@ class Subsets(Problem):
     def lower(self) -> Listed:
         return Listed(self._D)
 
-    def _solve(self, theta: Floats) -> np.ndarray[Any, Any]:
+    def solve_at(self, theta: Floats) -> np.ndarray[Any, Any]:
         row: np.ndarray[Any, Any] = self.decisions[leading(self._D, self._zero, theta)]
         return row.copy()
 
-    def _reward(self, theta: Floats, decision: Floats) -> float:
+    def reward_at(self, theta: Floats, decision: Floats) -> float:
         return (1.0 if self.sense == "max" else -1.0) * float(theta @ decision)
 
-    def _reward_range(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
+    def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         w = decision if self.sense == "max" else -decision
         return float(np.where(w > 0, lower, upper) @ w), float(np.where(w > 0, upper, lower) @ w)
 
-    def _undecided(self, lower: Floats, upper: Floats) -> Bools:
+    def undecided_on(self, lower: Floats, upper: Floats) -> Bools:
         if not self.linear:
             return undecided_real(self._D, self._zero, lower, upper)
         if self.sense == "max":
             return undecided_binary(self._D, lower, upper)
         return undecided_binary(-self._D, -upper, -lower)
 
-    def _rival(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
+    def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[np.ndarray[Any, Any], float]:
         difference = self._D - (decision if self.sense == "max" else -decision)
         edges = np.maximum(difference, 0) @ upper + np.minimum(difference, 0) @ lower
         row = int(np.argmax(edges))

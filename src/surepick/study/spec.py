@@ -108,7 +108,7 @@ class StudySpec:
             if keys.simulate is not None:
                 place.fail("theta", "the simulate table already says what the truth is; give only one of the two.")
             with place.blame("theta"):
-                problem._vector(keys.theta, "theta")
+                problem.check_vector(keys.theta, "theta")
         return spec
 
     def explorer(self) -> Explorer:

@@ -35,7 +35,7 @@ def run(everywhere, data, hand, corners, sequence, record, stock, limit, rounds)
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     hand = Hand(True, data.require, data.steps, data.first, np.zeros(len(data.first) - 1, dtype=np.int64), np.diff(data.first))
-    near = np.array([explorer.problem._solve(end) for end in explorer.box()])
+    near = np.array([explorer.problem.solve_at(end) for end in explorer.box()])
     corners = corners_of(near, record.counts, explorer.problem.scales)
     return Stretch(run, (explorer.policy.name == "uniform", data, hand, corners, sequence, record, stock))
 
