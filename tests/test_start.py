@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.caching import NullCache
 
 import surepick as sp
 from surepick.engine import compile as room
-from surepick.engine import start
+from surepick.engine import keep, numba_dispatcher, start
 from surepick.engine.loops import joint_partition
 from surepick.run.drive import drive, run_compiled
 
@@ -40,15 +41,15 @@ def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, nowhere: Path):
         def place(name: str) -> Path:
             return tmp_path / name if good.get(name) else nowhere / name
 
-        monkeypatch.setattr(room, "HERE", place("package") if good.get("package") else nowhere)
-        monkeypatch.setattr(room, "key", lambda: "k")
+        monkeypatch.setattr(keep, "HERE", place("package") if good.get("package") else nowhere)
+        monkeypatch.setattr(keep, "key", lambda: "k")
         monkeypatch.setenv("XDG_CACHE_HOME", str(place("user")))
-        monkeypatch.setattr(room.tempfile, "gettempdir", lambda: str(tmp_path if good.get("temporary") else nowhere))
+        monkeypatch.setattr(keep.tempfile, "gettempdir", lambda: str(tmp_path if good.get("temporary") else nowhere))
         if "chosen" in good:
             monkeypatch.setenv("NUMBA_CACHE_DIR", str(place("chosen")))
         else:
             monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-        return room.folders.__wrapped__()
+        return keep.folders.__wrapped__()
 
     return call
 
@@ -68,8 +69,8 @@ def test_what_somebody_else_has_compiled_is_read_where_it_cannot_be_written(
 ) -> None:
     warmed = tmp_path / "chosen" / "surepick-k"
     warmed.mkdir(parents=True)
-    real = room._writable
-    monkeypatch.setattr(room, "_writable", lambda folder: folder != warmed and real(folder))
+    real = keep._writable
+    monkeypatch.setattr(keep, "_writable", lambda folder: folder != warmed and real(folder))
     assert places(chosen=True, user=True) == ((warmed, tmp_path / "user" / "surepick" / "surepick-k"),
                                               tmp_path / "user" / "surepick" / "surepick-k")  # fmt: skip
 
@@ -81,8 +82,8 @@ def test_a_home_that_is_not_there_is_passed_over(places, tmp_path: Path, monkeyp
     def homeless() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setattr(room.Path, "home", homeless)
-    assert room.folders.__wrapped__()[1] == tmp_path / f"surepick-{os.getuid()}" / "surepick-k"
+    monkeypatch.setattr(keep.Path, "home", homeless)
+    assert keep.folders.__wrapped__()[1] == tmp_path / f"surepick-{os.getuid()}" / "surepick-k"
 
 
 @pytest.mark.parametrize("trap", ["open to others", "a link", "somebody else's"])
@@ -101,7 +102,7 @@ def test_a_temporary_folder_that_others_can_write_to_is_not_used(
     if trap == "somebody else's":
         other = os.getuid() + 1
         folder.rename(tmp_path / f"surepick-{other}")
-        monkeypatch.setattr(room.os, "getuid", lambda: other)
+        monkeypatch.setattr(keep.os, "getuid", lambda: other)
     assert places(temporary=True) == ((), None)
 
 
@@ -136,7 +137,7 @@ def test_nothing_needs_to_be_writable(copied: Path, nowhere: Path) -> None:
     (copied / "engine" / "__pycache__").write_text("")  # a file where the folder would be
     code = (
         "import tempfile\ndef none():\n    raise FileNotFoundError(2, 'No usable temporary directory found')\n"
-        f"tempfile.gettempdir = none\n{TINY}\nfrom surepick.engine.compile import folders\nprint(folders())"
+        f"tempfile.gettempdir = none\n{TINY}\nfrom surepick.engine.keep import folders\nprint(folders())"
     )
     said = run(code, copied.parent, NUMBA_CACHE_DIR="", XDG_CACHE_HOME=str(nowhere), HOME=str(nowhere))
     assert (said.returncode, said.stderr) == (0, "")
@@ -214,8 +215,8 @@ def test_compiling_is_announced_and_small_kernels_are_not(capsys, monkeypatch: p
         return 2 * x
 
     small, large = room.small(twice), room.kernel(twice)
-    monkeypatch.setattr(small, "_cache", room.NullCache())
-    monkeypatch.setattr(large, "_cache", room.NullCache())
+    monkeypatch.setattr(small, "_cache", NullCache())
+    monkeypatch.setattr(large, "_cache", NullCache())
     assert small(2) == 4
     assert capsys.readouterr().err == ""
     with caplog.at_level(logging.INFO, "surepick"):
@@ -267,9 +268,10 @@ def test_python_finds_what_compiled_code_does_to_the_last_bit(tmp_path: Path) ->
     scope: dict[str, Any] = {}
     exec(RUNS, scope)
     code = (
-        RUNS + "from surepick.engine import compile, start\nstart.patience = float('inf')\nprint(*certificates(), sep='\\n')\n"
+        RUNS
+        + "from surepick.engine import numba_dispatcher, start\nstart.patience = float('inf')\nprint(*certificates(), sep='\\n')\n"
         "from surepick.engine.kernels import exchanges\n"
-        "print(exchanges.look.spent > 0, len(exchanges.look.overloads), compile.watch.total > 0)"
+        "print(exchanges.look.spent > 0, len(exchanges.look.overloads), numba_dispatcher.watch.total > 0)"
     )
     said = run(code, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path))
     *found, how = said.stdout.splitlines()
@@ -285,10 +287,10 @@ def test_what_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
     halve.__module__ = "surepick.engine.kernels.exchanges"  # where kernels are patient
     patient = room.kernel(halve)
-    monkeypatch.setattr(patient, "_cache", room.NullCache())
-    monkeypatch.setattr(room.NullCache, "filled", lambda *_: False, raising=False)
+    monkeypatch.setattr(patient, "_cache", NullCache())
+    monkeypatch.setattr(NullCache, "filled", lambda *_: False, raising=False)
     monkeypatch.setattr(start, "patience", 1.0)
-    few, many = np.ones(4), np.ones(room.LARGEST + 1)
+    few, many = np.ones(4), np.ones(numba_dispatcher.LARGEST + 1)
     assert patient(few) == 4
     assert not patient.overloads
     assert patient.spent > 0
@@ -309,7 +311,7 @@ def test_a_loop_is_compiled_when_a_run_takes_long(monkeypatch: pytest.MonkeyPatc
     """And takes the same samples, whenever that is."""
     loop, used = joint_partition.run, []
     monkeypatch.setattr("surepick.run.drive.run_compiled", lambda *args: used.append(args[1].samples) or run_compiled(*args))
-    monkeypatch.setattr(room.Kernel, "ready", lambda self, *args: False)
+    monkeypatch.setattr(numba_dispatcher.Kernel, "ready", lambda self, *args: False)
     found = []
     for patience in (0.0, 0.02, math.inf):
         monkeypatch.setattr(start, "patience", patience)
@@ -330,7 +332,7 @@ def test_kernels_that_others_call_cannot_be_called_from_python_by_mistake() -> N
         return x + 1
 
     kernel = room.kernel(inner)
-    kernel._cache = room.NullCache()
+    kernel._cache = NullCache()
 
     @njit
     def outer(x):
@@ -338,10 +340,10 @@ def test_kernels_that_others_call_cannot_be_called_from_python_by_mistake() -> N
 
     assert outer(1) == 4
     (made,) = kernel.overloads.values()
-    assert not room.callable_from_python(made)
+    assert not numba_dispatcher.callable_from_python(made)
     assert kernel(1) == 2
     (made,) = kernel.overloads.values()
-    assert room.callable_from_python(made)
+    assert numba_dispatcher.callable_from_python(made)
     assert outer(2.0) == 6.0
 
 

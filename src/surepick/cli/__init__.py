@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from ..engine import start
 from ..errors import SurepickError
 from . import allocate, check, demo, hardness, paper, run, simulate
 from .talk import fail
+from .typed import Typed
 
 app = typer.Typer(
     name="surepick",
@@ -46,9 +47,6 @@ app.command("hardness")(hardness.hardness)
 app.command("simulate")(simulate.simulate)
 app.command("paper")(paper.paper)
 
-# Every complaint about how a command was typed derives from the same class as BadParameter, but only that one is public.
-_Typed = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[2])
-
 
 def main(argv: list[str] | None = None) -> None:
     """Run a command. Ends with exit code 0, 2 for anything that is wrong with the input, or 130 after Ctrl-C."""
@@ -66,7 +64,7 @@ def main(argv: list[str] | None = None) -> None:
         code = fail("OSError", f"{error.filename}: {error.strerror}; check the path and your rights there.", as_json)
     except KeyboardInterrupt:
         code = 130
-    except _Typed as error:
+    except Typed as error:
         if as_json:
             code = fail("UsageError", error.format_message(), as_json)
         else:

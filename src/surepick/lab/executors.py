@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from ..checks import short
 from ..errors import SettingError
+from .futures_inside import let_go, workers
 from .trials import Setting, World, packed
 
 T = TypeVar("T")
@@ -61,14 +62,14 @@ def crew(executor: Executor | int | None, worlds: Mapping[str, World], settings:
     """Whoever is to do the runs."""
     many = min(processes(executor) or MOST, runs)
     if isinstance(executor, ThreadPoolExecutor):
-        yield Crew(executor, 2 * _workers(executor), worlds)
+        yield Crew(executor, 2 * (workers(executor) or UNKNOWN), worlds)
     elif many == 1 and not isinstance(executor, Executor):
         yield Crew(Here(), 1, worlds)
     else:
         parcels = {name: packed(world, name) for name, world in worlds.items()}
         largest = max(map(len, parcels.values()))
         if isinstance(executor, Executor):
-            yield Crew(executor, max(4, min(2 * _workers(executor), TRAVELLING // largest)), parcels)
+            yield Crew(executor, max(4, min(2 * (workers(executor) or UNKNOWN), TRAVELLING // largest)), parcels)
             return
         # Workers run the user's script only if it defines something that they need.
         script = any(b"__main__" in parcel for parcel in parcels.values())
@@ -77,26 +78,20 @@ def crew(executor: Executor | int | None, worlds: Mapping[str, World], settings:
             yield Crew(pool, 2 * many, parcels)
 
 
-def _workers(executor: Executor) -> int:
-    known = getattr(executor, "_max_workers", None)  # the executors of the standard library know
-    return known if isinstance(known, int) else UNKNOWN
-
-
 @contextmanager
 def process_pool(many: int, script: bool = False) -> Iterator[Executor]:
     """Fresh processes, which end with this one. They run the user's ``script`` only if they need something that it defines."""
     watched, held = Pipe(duplex=False)  # workers end when this process lets go of its end, also when it is killed
     pool = ProcessPoolExecutor(many, _Whole() if script else _Alone(), _begin, (watched,))
+    waited = True
     try:
         yield pool
     except BaseException:
         held.close()
-        # A worker may end in the middle of a result. The pool would wait for the rest for ever, as long as this process could
-        # still write it.
-        pool._result_queue._writer.close()  # type: ignore[attr-defined]
+        waited = let_go(pool)  # a worker may end in the middle of a result
         raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(waited, cancel_futures=True)
         held.close()
         watched.close()
 

@@ -2,39 +2,15 @@
 
 A loop has a stock of values drawn ahead for every arm. Where the law of the arm's values is known here, the stock is filled up
 with the arm's own generator, through the functions that NumPy makes public for this (``bitgen_t``); numba has NumPy's methods for
-normal and beta numbers. Otherwise the caller fills it.
+normal and beta numbers (see numba_generator.py). Otherwise the caller fills it.
 """
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-from numba.np.random.distributions import random_beta, random_standard_normal
-from numba.np.random.generator_core import next_double
-
 from ..compile import lean, tight
 from ..enums import FEWEST, Law, Shelf, Stop
+from ..numba_generator import DRAWS, generator, next_double, random_beta, random_standard_normal
 from .record import observe
-
-_bits = types.NumPyRandomBitGeneratorType("bit_generator")
-# Where numba keeps what bitgen_t lists in this order.
-_FIELDS = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
-
-
-@intrinsic
-def generator(typing_context, address):
-    """The generator of NumPy whose bitgen_t is at an address."""
-
-    def generate(context, builder, signature, arguments):
-        found = cgutils.create_struct_proxy(_bits)(context, builder)
-        word = context.get_value_type(types.uintp)
-        pointer = builder.inttoptr(builder.bitcast(arguments[0], word), ir.PointerType(word))
-        for k, field in enumerate(_FIELDS):
-            setattr(found, field, builder.load(builder.gep(pointer, [ir.Constant(word, k)])))
-        return found._getvalue()
-
-    return _bits(types.int64), generate
 
 
 @lean
@@ -42,7 +18,7 @@ def restock(arm, record, stock):
     """Draw the next values of an arm, about twice as many as it has had; False if its law is not known here."""
     laws, state = stock.laws, stock.state
     law, first, last = state[arm, Shelf.LAW], state[arm, Shelf.FIRST], state[arm, Shelf.LAST]
-    if law == Law.FOREIGN:
+    if law == Law.FOREIGN or not DRAWS:
         return False
     bits = generator(state[arm, Shelf.BITS])
     n = min(stock.values.shape[1], max(FEWEST, 2 * record.counts[arm]))
