@@ -39,7 +39,7 @@ FENCES = {
     "cli/typed.py",
 }
 PUBLIC = {"_exit", "_fields", "_replace", "_asdict", "_make"}  # of os and of named tuples: documented
-INSIDE = ("numba.core", "numba.np", "numba.extending", "llvmlite")
+INSIDE = ("numba.core", "numba.np", "llvmlite")
 
 
 # -- nothing else uses them --------------------------------------------------------------------------------------------
