@@ -268,8 +268,8 @@ def test_python_finds_what_compiled_code_does_to_the_last_bit(tmp_path: Path) ->
     scope: dict[str, Any] = {}
     exec(RUNS, scope)
     code = (
-        RUNS
-        + "from surepick.engine import numba_dispatcher, start\nstart.patience = float('inf')\nprint(*certificates(), sep='\\n')\n"
+        RUNS + "from surepick.engine import numba_dispatcher, start\nstart.patience = float('inf')\n"
+        "print(*certificates(), sep='\\n')\n"
         "from surepick.engine.kernels import exchanges\n"
         "print(exchanges.look.spent > 0, len(exchanges.look.overloads), numba_dispatcher.watch.total > 0)"
     )
