@@ -230,7 +230,7 @@ def test_compiling_is_announced_and_small_kernels_are_not(capsys, monkeypatch: p
 
 @pytest.mark.usefixtures("silent")
 def test_commands_speak_unless_their_answer_is_json(cli, study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surepick.cli.watch.drive", lambda *_, **__: start.notice())  # as if it compiled
+    monkeypatch.setattr("surepick.cli.watch.looks", lambda *_, **__: (start.notice() for _ in "1"))  # as if it compiled
     file = study('arms = ["a", "b"]\nbudget = 0\n[problem]\nkind = "best-arm"\n[simulate]\nkind = "bernoulli"\np = [0.5, 0.4]\n')
     code, _, err = cli("run", file, "--json")
     assert (code, err) == (0, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from contextlib import closing
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from ..environments import Environment
 from ..errors import SurepickError
 from ..explorer import Explorer
 from ..lab import Trace
-from ..run.drive import drive
+from ..run.drive import looks
 from .talk import about, console, gap_text, say
 
 if TYPE_CHECKING:
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.5  # seconds that one estimate of what is left may take
 LOOK = 0.2  # seconds between two looks of the display
-
-
-class StoppedError(Exception):
-    """Ctrl-C was pressed."""
 
 
 class CtrlC:
@@ -169,22 +166,19 @@ def foreseen(trace: Trace) -> float | None:
 
 def explore(explorer: Explorer, world: Environment, *, seed: int, batch: int = 1, trace: Trace | None = None) -> bool:
     """Sample until the explorer is done; returns False if Ctrl-C stopped it. A trace follows it."""
+    next_look = None if trace is None else trace.next_look
     with CtrlC() as keys, Display(explorer) as display:
-
-        def look(_: object) -> None:
-            if keys.pressed:
-                raise StoppedError
-            display.look()
-
         try:
-            if trace is None:
-                drive(explorer, world, seed=seed, batch=batch, progress=look)
-            else:
-                trace.follow(explorer, world, seed=seed, batch=batch, progress=look)
-        except (StoppedError, KeyboardInterrupt):
-            explorer.forget()
+            with closing(looks(explorer, world, seed=seed, batch=batch, next_look=next_look)) as going:
+                for _ in going:
+                    if trace is not None:
+                        trace(explorer)
+                    if keys.pressed:
+                        return False
+                    display.look()
+        except KeyboardInterrupt:
             return False
-        return True
+    return True
 
 
 def warn_of_ties(spec: StudySpec) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from typing import ClassVar
 
 import numpy as np
 
 from ..certificate import Certificate
-from ..engine.loops import find
 from ..explorer import Explorer
-from ..run.drive import Patience, Progress, Report, drive, run_compiled
-from ..run.source import Sampler, Source
+from ..run.drive import REPORT, Progress, looks
+from ..run.source import Sampler
 
 
 class Trace:
@@ -85,38 +84,16 @@ class Trace:
         run : int
             Which run of a simulation with this seed.
         """
-        drive(Explorer(explorer.problem, budget=0), sampler, batch=batch, seed=seed)  # takes no sample: refuses bad settings
-        budget = explorer.budget
-
-        def told(standing: Progress) -> None:
-            """Who looks at the explorer meanwhile sees its own budget, not that of the stretch."""
-            stretch, explorer.budget = explorer.budget, budget
-            try:
-                if progress is not None:
-                    progress(standing)
-            finally:
-                explorer.budget = stretch
-
-        with explorer.driven():
-            source, report = Source(explorer, sampler, seed, run), Report(explorer, None if progress is None else told)
-            compiled = find(explorer) if batch == 1 else None
-            patience, batch = Patience(), max(int(batch), explorer.policy.pace)
-            while arms := patience.ask(explorer, batch):
-                if compiled is not None and explorer.started and patience.over(compiled, explorer, source):
-                    last = self.samples[-1] if self.samples else 0
-                    next_look = max(explorer.samples + 1, math.ceil(self.growth * last))
-                    explorer.budget = next_look if budget is None else min(next_look, budget)
-                    try:
-                        run_compiled(compiled, explorer, source, report)
-                        report(last=True)
-                    finally:
-                        explorer.budget = budget
-                else:
-                    for arm, n in Counter(arms).items():
-                        source.take(arm, n)
-                    report()
+        every = None if progress is None else REPORT
+        with closing(looks(explorer, sampler, batch=batch, seed=seed, run=run, every=every, next_look=self.next_look)) as going:
+            for _ in going:
                 self(explorer)
-            report(last=True)
+                if progress is not None:
+                    progress(Progress.of(explorer))
+
+    def next_look(self, samples: int) -> int:
+        """At how many samples the next point is due, for :func:`surepick.run.drive.looks`."""
+        return math.ceil(self.growth * self.samples[-1]) if self.samples else samples + 1
 
 
 class History(Trace):

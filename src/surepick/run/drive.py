@@ -1,11 +1,13 @@
-"""The driver: samples for an explorer, in Python or in compiled code, until it is done."""
+"""The driver: samples for an explorer, in Python or in compiled code, until it is done, and stops to be looked at on the way."""
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +24,8 @@ from .source import Sampler, Source
 
 log = logging.getLogger("surepick")
 
-ROUNDS = 1024  # rounds in compiled code before the first look at progress and Ctrl-C
-LOOK = 0.05  # seconds between two looks, about
+ROUNDS = 1024  # rounds of the first compiled stretch
+STRETCH = 0.05  # seconds that a compiled stretch takes, about: Ctrl-C waits for its end
 REPORT = 0.1  # seconds between two calls of a progress function
 
 
@@ -34,6 +36,10 @@ class Progress:
     samples: int
     undecided: int
     explorer: Explorer
+
+    @classmethod
+    def of(cls, explorer: Explorer) -> Progress:
+        return cls(explorer.samples, int(explorer.undecided.sum()), explorer)
 
 
 def drive(
@@ -47,55 +53,138 @@ def drive(
     compiled: bool = True,
 ) -> None:
     """Sample for an explorer until it is done. ``compiled=False`` keeps to the Python loop; the samples are the same."""
-    batch, seed = whole(batch, "batch", 1, MANY), whole(seed, "seed", 0, SEEDS)
     if progress is not None and not callable(progress):
         raise SettingError(f"progress must be a function, or None, not {short(progress)}.")
+    every = REPORT if progress is not None or log.isEnabledFor(logging.DEBUG) else None
+    with closing(looks(explorer, sampler, batch=batch, seed=seed, run=run, every=every, compiled=compiled)) as going:
+        for _ in going:
+            if progress is not None:
+                progress(Progress.of(explorer))
+
+
+def looks(
+    explorer: Explorer,
+    sampler: Sampler,
+    *,
+    batch: int = 1,
+    seed: int = 0,
+    run: int = 0,
+    every: float | None = REPORT,
+    next_look: Callable[[int], int] | None = None,
+    compiled: bool = True,
+) -> Generator[int, None, None]:
+    """Sample for an explorer until it is done; yields the number of samples so far whenever a look is due, and at the end.
+
+    Between two looks the explorer is at rest: it can be asked, paused, saved, or left as it is. Who leaves early closes the
+    generator, ``with contextlib.closing(looks(...)) as going``, and the explorer is free for another driver.
+
+    Parameters
+    ----------
+    every : float, optional
+        Seconds between two looks, about; None for no look by time.
+    next_look : callable, optional
+        Given the samples so far, at how many the next look is due.
+    """
+    batch, seed = whole(batch, "batch", 1, MANY), whole(seed, "seed", 0, SEEDS)
     if isinstance(sampler, Environment) and sampler.m != explorer.problem.m:
         raise SettingError(
             f"The environment has {sampler.m} arms but the problem has {explorer.problem.m}: give one truth an arm."
         )
     if not isinstance(sampler, Environment) and not callable(sampler):
         raise SettingError(f"The sampler must be an environment or a function (arm, n, rng) -> n values, not {short(sampler)}.")
+    return _looks(explorer, sampler, batch, seed, run, Schedule(explorer, every, next_look), compiled)
+
+
+def _looks(
+    explorer: Explorer, sampler: Sampler, batch: int, seed: int, run: int, schedule: Schedule, compiled: bool
+) -> Generator[int, None, None]:
     with explorer.driven():
-        _drive(explorer, Source(explorer, sampler, seed, run), Report(explorer, progress), batch, compiled)
+        source = Source(explorer, sampler, seed, run)
+        try:
+            loop = find(explorer) if compiled and batch == 1 else None
+            yield from _sampled(explorer, source, schedule, max(batch, explorer.policy.pace), loop)
+        except BaseException:  # an interrupt may come between a value and what is derived from it
+            explorer.forget()
+            raise
+        if log.isEnabledFor(logging.INFO) and not explorer.certified:  # a certificate logs itself
+            log.info("Stopped after %s samples.", f"{explorer.samples:,}")
+        yield explorer.samples
 
 
-def _drive(explorer: Explorer, source: Source, report: Report, batch: int, compiled: bool) -> None:
-    fast = find(explorer) if compiled and batch == 1 else None
-    patience = Patience()
-    batch = max(batch, explorer.policy.pace)
+def _sampled(explorer: Explorer, source: Source, schedule: Schedule, batch: int, loop: Loop | None) -> Generator[int, None, None]:
+    """All samples, round by round: in Python, and in compiled code once a loop for it is ready."""
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
     for arm in explorer.ask(min(missing, MANY)) if missing and batch == 1 else ():
         source.take(arm, 1)
+        yield from schedule.look()
+    patience = Patience()
     while arms := patience.ask(explorer, batch):
-        if fast is not None and explorer.started and patience.over(fast, explorer, source):
-            if run_compiled(fast, explorer, source, report):
-                break
-            fast = None  # the policy is not content, which it should be; the plain loop goes on
+        if loop is not None and explorer.started and patience.over(loop, explorer, source):
+            if (yield from run_compiled(loop, explorer, source, schedule)):
+                return
+            loop = None  # the plain loop goes on
             continue
         for arm, n in Counter(arms).items() if len(arms) > 1 else ((arms[0], 1),):
             source.take(arm, n)
-        report()
-    report(last=True)
-    if log.isEnabledFor(logging.INFO) and not explorer.certified:  # a certificate logs itself
-        log.info("Stopped after %s samples.", f"{explorer.samples:,}")
+        yield from schedule.look()
 
 
-class Report:
-    """Calls the user's progress function, but not so often that it costs time."""
+def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Schedule) -> Generator[int, None, bool]:
+    """Explore in compiled code; returns False if the plain loop is to go on: an arm can be sampled no more, or the policy is
+    not content with what the loop says is decided."""
+    stretch, rounds = loop.prepare(explorer, source), ROUNDS
+    while explorer.able.all():
+        budget = LARGEST if explorer.budget is None else explorer.budget
+        began = time.perf_counter()
+        with explorer.lock:
+            try:
+                what, arm = stretch(min(budget, schedule.samples), rounds)
+            finally:  # also after Ctrl-C
+                explorer.forget()
+        took = time.perf_counter() - began
+        if what == Stop.DECIDED:
+            return explorer.policy.certified(explorer.view)
+        if what == Stop.SPENT and explorer.samples >= budget:
+            return True
+        if what == Stop.EMPTY:
+            source.refill(arm)
+        elif what == Stop.UNSURE:  # rounding cannot tell: one round in Python
+            arms = explorer.ask(1)
+            if not arms:
+                return True
+            source.take(arms[0], 1)
+            stretch = loop.prepare(explorer, source)
+        elif what == Stop.PAUSED and (took < STRETCH or rounds > 1):
+            rounds = 2 * rounds if took < STRETCH else rounds // 2
+        yield from schedule.look()
+    return False
 
-    def __init__(self, explorer: Explorer, progress: Callable[[Progress], object] | None) -> None:
-        self.explorer, self.progress, self.last = explorer, progress, time.monotonic()
-        self.logs = log.isEnabledFor(logging.DEBUG)
 
-    def __call__(self, last: bool = False) -> None:
-        if (self.progress is None and not self.logs) or not (last or time.monotonic() - self.last >= REPORT):
+class Schedule:
+    """When the next look is due: by time, or by the number of samples."""
+
+    def __init__(self, explorer: Explorer, every: float | None, next_look: Callable[[int], int] | None) -> None:
+        self.explorer, self.every, self.next_look = explorer, every, next_look
+        self._renew()
+
+    def _renew(self) -> None:
+        self.time = math.inf if self.every is None else time.monotonic() + self.every
+        done = self.explorer.samples
+        self.samples = LARGEST if self.next_look is None else max(self.next_look(done), done + 1)
+
+    @property
+    def due(self) -> bool:
+        by_time = self.every is not None and time.monotonic() >= self.time
+        return by_time or (self.next_look is not None and self.explorer.samples >= self.samples)
+
+    def look(self) -> Generator[int, None, None]:
+        """Yields if a look is due."""
+        if not self.due:
             return
-        self.last = time.monotonic()
-        if self.logs:
+        if log.isEnabledFor(logging.DEBUG):
             log.debug("%s samples, %d arms undecided.", f"{self.explorer.samples:,}", int(self.explorer.undecided.sum()))
-        if self.progress is not None:
-            self.progress(Progress(self.explorer.samples, int(self.explorer.undecided.sum()), self.explorer))
+        yield self.explorer.samples
+        self._renew()
 
 
 class Patience:
@@ -116,32 +205,3 @@ class Patience:
             self.kernel, given = loop.prepare(explorer, source)
             self.ready = self.kernel.ready(*given, LARGEST, ROUNDS)
         return self.ready or self.kernel.spent >= start.patience
-
-
-def run_compiled(loop: Loop, explorer: Explorer, source: Source, report: Report) -> bool:
-    """Explore in compiled code; True if it ended as the policy would have it."""
-    stretch, rounds = loop.prepare(explorer, source), ROUNDS
-    limit = LARGEST if explorer.budget is None else explorer.budget
-    while True:
-        began = time.perf_counter()
-        with explorer.lock:
-            try:
-                what, arm = stretch(limit, rounds)
-            finally:  # also after Ctrl-C
-                explorer.forget()
-        took = time.perf_counter() - began
-        if what in (Stop.DECIDED, Stop.SPENT):
-            return what == Stop.SPENT or explorer.policy.certified(explorer.view)
-        if what == Stop.EMPTY:
-            source.refill(arm)
-            if not explorer.able[arm]:  # it has ended
-                return False
-        elif what == Stop.UNSURE:  # rounding cannot tell: one round in Python
-            arms = explorer.ask(1)
-            if not arms:
-                return True
-            source.take(arms[0], 1)
-            stretch = loop.prepare(explorer, source)
-        elif took < LOOK or rounds > 1:
-            rounds = 2 * rounds if took < LOOK else rounds // 2
-        report()

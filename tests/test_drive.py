@@ -1,0 +1,180 @@
+"""The driver: when it stops to be looked at, what it leaves behind, and compiled loops that say what is not so."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from itertools import count
+from typing import Any
+
+import pytest
+
+import surepick as sp
+from surepick.engine.enums import Stop
+from surepick.engine.loops import Loop, Stretch, find
+from surepick.lab import History, Trace
+from surepick.run.drive import drive, looks
+
+P = [0.9, 0.8, 0.6, 0.3, 0.2]
+TOP = sp.TopK(5, 2)
+WORLD = sp.Bernoulli(P)
+LIE = 60  # samples after which a loop says that all is decided
+
+
+class Lying:
+    """A compiled loop that is right for a while, and then says that all is decided."""
+
+    spent = 0.0
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def ready(self, *_: object) -> bool:
+        return True
+
+    def __call__(self, *given: Any) -> tuple[int, int]:
+        *given, limit, rounds = given
+        what, arm = self.kernel(*given, min(limit, LIE), rounds)
+        return (Stop.DECIDED, -1) if what == Stop.SPENT and limit > LIE else (what, arm)
+
+
+@pytest.fixture
+def lying(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lie(explorer: sp.Explorer) -> Loop | None:
+        loop = find(explorer)
+        assert loop is not None
+
+        def prepare(explorer: Any, source: Any) -> Stretch:
+            kernel, given = loop.prepare(explorer, source)
+            return Stretch(Lying(kernel), given)
+
+        return loop._replace(prepare=prepare)
+
+    monkeypatch.setattr("surepick.run.drive.find", lie)
+
+
+def by_python(seed: int, **settings: Any) -> sp.Explorer:
+    explorer = sp.Explorer(TOP, **settings)
+    drive(explorer, WORLD, seed=seed, compiled=False)
+    assert explorer.certified
+    assert explorer.samples > 2 * LIE
+    return explorer
+
+
+# -- a loop that lies --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("lying")
+@pytest.mark.parametrize("policy", ["auto", "coci", "clucb"])
+def test_explore_goes_on_where_the_policy_is_not_content(policy: str) -> None:
+    outcome = sp.explore(TOP, WORLD, policy=policy, seed=1)
+    plain = by_python(1, policy=policy)
+    assert outcome.certified
+    assert outcome.counts.tolist() == plain.counts.tolist()
+
+
+@pytest.mark.usefixtures("lying")
+@pytest.mark.parametrize("record", [Trace, History])
+def test_a_trace_goes_on_where_the_policy_is_not_content(record: type[Trace]) -> None:
+    explorer, trace = sp.Explorer(TOP), record()
+    trace.follow(explorer, WORLD, seed=1)
+    assert explorer.certificate().to_dict() == by_python(1).certificate().to_dict()
+    assert trace.samples[-1] == explorer.samples
+
+
+@pytest.mark.usefixtures("lying")
+def test_pictures_go_on_where_the_policy_is_not_content(ask, study, tmp_path) -> None:
+    file = study(f'arms = 5\nproblem = {{kind = "top-k", k = 2}}\nsimulate = {{kind = "bernoulli", p = {P}}}\n')
+    found = ask("run", file, "--seed", 1, "--plot", tmp_path)["certificate"]
+    assert found["certified"]
+    assert found["counts"] == by_python(1).counts.tolist()
+
+
+# -- when a look is due ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("policy", ["auto", "coci", "clucb", "uniform"])
+def test_looks_come_at_the_samples_that_are_asked_for(policy: str, compiled: bool) -> None:
+    explorer, plain = (sp.Explorer(TOP, policy=policy, confidence="paper" if policy == "coci" else "auto") for _ in range(2))
+    drive(plain, WORLD, seed=5)
+    seen = list(looks(explorer, WORLD, seed=5, every=None, next_look=lambda n: max(3, 2 * n), compiled=compiled))
+    assert seen == [*(3 * 2**i for i in range(len(seen) - 1)), plain.samples]
+    assert explorer.counts.tolist() == plain.counts.tolist()
+
+
+def test_without_a_wish_the_only_look_is_the_last() -> None:
+    explorer = sp.Explorer(TOP)
+    assert list(looks(explorer, WORLD, every=None)) == [explorer.samples]
+    assert explorer.done
+
+
+def test_looks_come_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = count(0.0, 0.25)
+    monkeypatch.setattr("surepick.run.drive.time.monotonic", lambda: next(now))
+    explorer = sp.Explorer(TOP, budget=12)
+    assert list(looks(explorer, WORLD, every=0.6, compiled=False)) == [3, 6, 9, 12, 12]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_an_arm_that_is_paused_at_a_look_is_sampled_no_more(compiled: bool) -> None:
+    explorer = sp.Explorer(TOP, budget=1000, policy="uniform")
+    for samples in looks(explorer, WORLD, every=None, next_look=lambda n: n + 100, compiled=compiled):
+        if samples == 200:
+            explorer.pause(1)
+            before = explorer.counts[1]
+    assert explorer.counts[1] == before > 0
+    assert explorer.samples == 1000
+
+
+# -- what is left behind -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("policy", ["auto", "coci", "elimination"])
+def test_who_leaves_early_leaves_an_explorer_to_go_on_with(policy: str, compiled: bool) -> None:
+    explorer, budgeted = sp.Explorer(TOP, policy=policy), sp.Explorer(TOP, policy=policy, budget=100)
+    drive(budgeted, WORLD, seed=2)
+    with closing(looks(explorer, WORLD, seed=2, every=None, next_look=lambda n: n + 50, compiled=compiled)) as going:
+        for samples in going:
+            if samples == 100:
+                break
+    assert explorer.budget is None
+    assert explorer.counts.tolist() == budgeted.counts.tolist()
+    assert not explorer.done
+    explorer.tell(0, 1.0)  # which is refused while it is driven
+    assert sp.explore(explorer, WORLD).certified
+
+
+def test_a_consumer_that_raises_frees_the_explorer_at_once() -> None:
+    explorer = sp.Explorer(TOP)
+
+    def fail(progress: sp.Progress) -> None:
+        raise RuntimeError(f"after {progress.samples} samples")
+
+    with pytest.raises(RuntimeError, match="after"):
+        drive(explorer, WORLD, progress=fail)
+    with pytest.raises(RuntimeError, match="after 1 samples"):
+        History().follow(explorer := sp.Explorer(TOP), WORLD, progress=fail)
+    with pytest.raises(RuntimeError) as kept:  # the traceback keeps what was under way
+        History().follow(explorer, WORLD, progress=fail)
+    assert kept.value.__traceback__ is not None
+    assert sp.explore(explorer, WORLD).certified
+
+
+def test_two_drivers_at_once_are_refused() -> None:
+    explorer = sp.Explorer(TOP)
+    with closing(looks(explorer, WORLD, every=None, next_look=lambda n: n + 1)) as going:
+        next(going)
+        with pytest.raises(sp.errors.SettingError, match="under way"):
+            drive(explorer, WORLD)
+        with pytest.raises(sp.errors.ObservationError, match="under way"):
+            explorer.tell(0, 1.0)
+    assert sp.explore(explorer, WORLD).certified
+
+
+def test_a_generator_that_never_began_holds_nothing() -> None:
+    explorer = sp.Explorer(TOP)
+    going = looks(explorer, WORLD)
+    drive(explorer, WORLD)
+    going.close()
+    assert explorer.done
