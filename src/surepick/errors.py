@@ -61,6 +61,10 @@ class SamplerError(SurepickError, RuntimeError):
     Go on with ``surepick.explore(error.explorer, sampler)`` once the cause is mended; the sampler's own error is ``__cause__``.
     """
 
+    explorer: Any
+    outcome: Any
+    arm: Any
+
     def __init__(self, message: str, explorer: Any, outcome: Any, arm: Any) -> None:
         super().__init__(message)
         self.explorer, self.outcome, self.arm = explorer, outcome, arm

@@ -67,6 +67,10 @@ class Moments:
     values are. It is compensated (Neumaier 1974), and a mean is worked out from it only when it is needed.
     """
 
+    counts: Ints
+    table: Floats
+    variance: bool
+
     def __init__(self, m: int, variance: bool) -> None:
         self.counts = np.zeros(m, dtype=np.int64)
         self.table = np.zeros((m, 8))  # all of an arm side by side, one line of a processor's cache; see engine/enums.py

@@ -33,7 +33,7 @@ class Divergence:
 
     def __init__(self, problem: Problem, theta: Floats) -> None:
         self.theta = theta
-        self.variance = isinstance(problem.parameter, Variance)
+        self.variance: bool = isinstance(problem.parameter, Variance)
         self.normal: Bools = np.array([arm.kind == "subgaussian" for arm in problem.arms])
         self.scale: Floats = np.array([_spread(arm) for arm in problem.arms])
         low = np.array([0.0 if arm.kind == "subgaussian" else arm.low for arm in problem.arms])

@@ -40,9 +40,12 @@ class Part(NamedTuple):
 class Rivals:
     """All decisions of a matching or path problem but the best one."""
 
+    problem: Matching | Path
+    theta: Floats
+
     def __init__(self, problem: Matching | Path, theta: Floats) -> None:
         self.problem, self.theta = problem, theta
-        self.best = problem.solve_at(theta)
+        self.best: np.ndarray[Any, Any] = problem.solve_at(theta)
         self.c: Floats = problem.sign * (1.0 - 2.0 * self.best)  # what the other entry of an arm adds to the reward
 
     def first(self) -> HalfSpaces:

@@ -30,12 +30,12 @@ class Bernoulli(Environment):
     """
 
     def __init__(self, p: ArrayLike) -> None:
-        self.p = vector(p, "p").copy()
+        self.p: Floats = vector(p, "p").copy()
         wrong = np.flatnonzero((self.p < 0) | (self.p > 1))
         if len(wrong):
             raise ProblemError(f"p[{wrong[0]}] = {self.p[wrong[0]]:g} is not a probability: give a number from 0 to 1.")
-        self.means = self.p.copy()
-        self.variances = self.p * (1 - self.p)
+        self.means: Floats = self.p.copy()
+        self.variances: Floats = self.p * (1 - self.p)
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         self._check(arm, n, rng)

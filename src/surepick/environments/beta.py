@@ -34,20 +34,20 @@ class Beta(Environment):
     """
 
     def __init__(self, mean: ArrayLike, concentration: ArrayLike) -> None:
-        self.means = vector(mean, "mean").copy()
+        self.means: Floats = vector(mean, "mean").copy()
         wrong = np.flatnonzero((self.means <= 0) | (self.means >= 1))
         if len(wrong):
             raise ProblemError(
                 f"mean[{wrong[0]}] = {self.means[wrong[0]]:g} does not lie strictly between 0 and 1, as the mean of a "
                 "Beta arm must; use Bernoulli for an arm that is always 0 or always 1."
             )
-        self.concentration = vector(concentration, "concentration", len(self.means)).copy()
-        self.a = self.means * self.concentration
-        self.b = (1 - self.means) * self.concentration
+        self.concentration: Floats = vector(concentration, "concentration", len(self.means)).copy()
+        self.a: Floats = self.means * self.concentration
+        self.b: Floats = (1 - self.means) * self.concentration
         wrong = np.flatnonzero((self.a <= 0) | (self.b <= 0))
         if len(wrong):
             raise ProblemError(f"concentration[{wrong[0]}] = {self.concentration[wrong[0]]:g} must be a positive number.")
-        self.variances = self.means * (1 - self.means) / (self.concentration + 1)
+        self.variances: Floats = self.means * (1 - self.means) / (self.concentration + 1)
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         self._check(arm, n, rng)

@@ -32,12 +32,12 @@ class Gaussian(Environment):
     """
 
     def __init__(self, mean: ArrayLike, sd: ArrayLike) -> None:
-        self.means = vector(mean, "mean", most=WIDEST).copy()
-        self.sd = vector(sd, "sd", len(self.means), WIDEST).copy()
+        self.means: Floats = vector(mean, "mean", most=WIDEST).copy()
+        self.sd: Floats = vector(sd, "sd", len(self.means), WIDEST).copy()
         wrong = np.flatnonzero(self.sd < 0)
         if len(wrong):
             raise ProblemError(f"sd[{wrong[0]}] = {self.sd[wrong[0]]:g} is not a standard deviation: give 0 or more.")
-        self.variances = self.sd**2
+        self.variances: Floats = self.sd**2
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         self._check(arm, n, rng)

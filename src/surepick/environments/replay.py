@@ -52,10 +52,10 @@ class Replay(Environment):
         for key, _ in items:
             if not label(key):
                 raise ProblemError(f"{short(key)} cannot be the name of an arm: use a text.")
-        self.values = [_values(key, values) for key, values in items]
+        self.values: list[Floats] = [_values(key, values) for key, values in items]
         self.names: tuple[str, ...] | None = tuple(str(key) for key, _ in items) if named else None
-        self.means = np.array([values.mean() for values in self.values])
-        self.variances = np.array([values.var() for values in self.values])
+        self.means: Floats = np.array([values.mean() for values in self.values])
+        self.variances: Floats = np.array([values.var() for values in self.values])
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         self._check(arm, n, rng)

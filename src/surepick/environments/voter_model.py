@@ -69,6 +69,10 @@ class VoterModel(Environment):
     array([0.6667, 0.3333, 0.5   ])
     """
 
+    names: tuple[str, ...]
+    group: Ints
+    support: Floats
+
     def __init__(
         self,
         groups: Sequence[Hashable],
@@ -79,9 +83,9 @@ class VoterModel(Environment):
         self.names, self.group = _label(groups)
         self.sizes: Ints = np.bincount(self.group).astype(np.int64)
         n = len(self.group)
-        self.edges = _pairs(edges, n)
-        self.innate = _shares(innate, "innate", n, "people")
-        self.stubbornness = _shares(stubbornness, "stubbornness", n, "people")
+        self.edges: Ints = _pairs(edges, n)
+        self.innate: Floats = _shares(innate, "innate", n, "people")
+        self.stubbornness: Floats = _shares(stubbornness, "stubbornness", n, "people")
         if not self.stubbornness.all():
             raise ProblemError(
                 f"stubbornness[{np.argmin(self.stubbornness)}] = 0: give a number above 0. Walks must be able to stop "
@@ -95,8 +99,8 @@ class VoterModel(Environment):
         self._cdf = np.cumsum(weights, axis=1)
         self._cdf /= self._cdf[:, -1:]
         self.probabilities: Floats = weights / weights.sum(axis=1, keepdims=True)
-        self.means = self.probabilities @ self.support
-        self.variances = (self.probabilities * (self.support - self.means[:, None]) ** 2).sum(axis=1)
+        self.means: Floats = self.probabilities @ self.support
+        self.variances: Floats = (self.probabilities * (self.support - self.means[:, None]) ** 2).sum(axis=1)
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         self._check(arm, n, rng)

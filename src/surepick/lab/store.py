@@ -35,6 +35,8 @@ Row = tuple[int, int, bool, bool, str]
 class Store:
     """Keeps results by the fingerprint of all that they depend on, and by run."""
 
+    path: Path
+
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._connection = path, connection
         self._rows: list[tuple[int, int, int, int, int, str]] = []

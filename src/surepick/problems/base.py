@@ -83,7 +83,7 @@ class Problem(ABC):
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
         self.arms: tuple[Arm, ...] = tuple(arms)
         self.parameter = parameter
-        self.index = ArmIndex(self.arms)
+        self.index: ArmIndex = ArmIndex(self.arms)
         ranges = [parameter.range(arm) for arm in self.arms]
         self.low: Floats = np.array([low for low, _ in ranges])
         self.high: Floats = np.array([high for _, high in ranges])
@@ -324,8 +324,8 @@ class LinearProblem(Problem):
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: str = "max") -> None:
         super().__init__(arms, parameter)
-        self.sense = check_sense(sense)
-        self.sign = 1.0 if sense == "max" else -1.0
+        self.sense: str = check_sense(sense)
+        self.sign: float = 1.0 if sense == "max" else -1.0
 
     def slopes(self, decision: ArrayLike) -> Floats:
         return self.sign * self.check_vector(decision, "decision")

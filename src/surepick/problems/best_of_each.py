@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Bools, Floats, Names, make_arms
+from ..arms import Bools, Floats, Ints, Names, make_arms
 from ..checks import entries, label, short, whole
 from ..engine import compiled
 from ..engine.data import Exchanges, Partition
@@ -72,8 +72,8 @@ class BestOfEach(LinearProblem):
         self._partition([labels[one] for one in given], k, list(labels))
 
     def _partition(self, group: Sequence[int], k: int, labels: Sequence[object]) -> None:
-        self.k = whole(k, "k", 1, error=ProblemError)
-        self.group = np.asarray(group, dtype=np.int64)
+        self.k: int = whole(k, "k", 1, error=ProblemError)
+        self.group: Ints = np.asarray(group, dtype=np.int64)
         sizes = np.bincount(self.group)
         if self.k > sizes.min():
             g = int(np.flatnonzero(sizes < self.k)[0])

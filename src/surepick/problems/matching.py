@@ -12,7 +12,7 @@ from ..checks import flag
 from ..engine.data import Assignment
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .edges import edge_arms
+from .edges import Edge, edge_arms
 from .oracle import OracleProblem
 
 
@@ -41,6 +41,7 @@ class Matching(OracleProblem):
     """
 
     kind = "matching"
+    edges: list[Edge]
 
     def __init__(
         self,
@@ -53,7 +54,7 @@ class Matching(OracleProblem):
     ) -> None:
         self.edges, made = edge_arms(edges, arms, loops=True)
         super().__init__(made, make_estimator(parameter), sense)
-        self.perfect = flag(perfect, "perfect", ProblemError)
+        self.perfect: bool = flag(perfect, "perfect", ProblemError)
         left = {node: i for i, node in enumerate(dict.fromkeys(u for u, _ in self.edges))}
         right = {node: i for i, node in enumerate(dict.fromkeys(v for _, v in self.edges))}
         if len(left) > len(right):  # rows are the smaller side

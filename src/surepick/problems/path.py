@@ -13,7 +13,7 @@ from ..engine import compiled
 from ..engine.data import Ways
 from ..errors import InfeasibleError, ParameterError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .edges import edge_arms
+from .edges import Edge, edge_arms
 from .oracle import OracleProblem
 
 
@@ -44,6 +44,9 @@ class Path(OracleProblem):
     """
 
     kind = "path"
+    edges: list[Edge]
+    source: Hashable
+    target: Hashable
 
     def __init__(
         self,
@@ -65,7 +68,7 @@ class Path(OracleProblem):
                 )
         if source == target:
             raise ProblemError(f"Source and target are both {source!r}: the path would be empty.")
-        self.nodes = list(nodes)
+        self.nodes: list[Hashable] = list(nodes)
         self.source, self.target = source, target
         self._s, self._t = nodes[source], nodes[target]
         u = np.array([nodes[a] for a, _ in self.edges], dtype=np.int64)
@@ -78,8 +81,8 @@ class Path(OracleProblem):
         self._useful &= (u != self._t) & (v != self._s)
         self._kept: Ints = np.flatnonzero(self._useful)
         self._order = _topological(u[self._kept], v[self._kept], len(nodes))
-        self.acyclic = len(self._order) == len(nodes)
-        self.any_weights = self.acyclic  # Dijkstra's algorithm takes none below 0
+        self.acyclic: bool = len(self._order) == len(nodes)
+        self.any_weights: bool = self.acyclic  # Dijkstra's algorithm takes none below 0
         if self.acyclic:
             rank = np.empty(len(nodes), dtype=np.int64)
             rank[self._order] = np.arange(len(nodes))

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..arms import Bools, Floats, Ints, Names, make_arms
 from ..checks import numbers, short
@@ -70,8 +70,8 @@ class Program(Problem):
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
-        self.sense = check_sense(sense)
-        self.sign = 1.0 if sense == "max" else -1.0
+        self.sense: str = check_sense(sense)
+        self.sign: float = 1.0 if sense == "max" else -1.0
         rows, least, most = numbers(A), numbers(lower), numbers(upper)
         if rows is None or least is None or most is None or rows.ndim > 2:
             raise ProblemError("A, lower and upper must be numbers: a row of A a constraint, and one bound a row.")
@@ -94,7 +94,7 @@ class Program(Problem):
             )
         self.levels: Ints = np.broadcast_to(top.astype(np.int64), (self.m,)).copy()
         refuse_apart(self, APART, self.levels)
-        self.linear = bool((self.levels <= 1).all())
+        self.linear: bool = bool((self.levels <= 1).all())
         self._plain = _Model(self.A, _Bounds(self.least, self.most, self.levels.astype(np.float64)))
         self.solve_at(np.zeros(self.m))  # raises if there is no decision at all
 
@@ -181,11 +181,14 @@ OPTIONS: dict[str, bool | int | float | str] = {
 class _Model:
     """One integer program, handed to HiGHS once; from call to call the objective changes, and bounds where others are given."""
 
+    A: Any
+    bounds: _Bounds
+
     def __init__(self, A: Any, bounds: _Bounds) -> None:
         from scipy.sparse import csr_array
 
         self.A, self.bounds = csr_array(A), bounds
-        self.columns = np.arange(len(bounds.levels), dtype=np.int32)
+        self.columns: NDArray[np.int32] = np.arange(len(bounds.levels), dtype=np.int32)
         self._highs: Any = None
         self._lock = Lock()  # threads that share a problem share its model
 
@@ -260,6 +263,9 @@ class _Model:
 class Detour:
     """The best *other* decision over a box: decision + more - less, where an arm moves one way only and at least one moves."""
 
+    program: Constraints
+    switches: int
+
     def __init__(self, program: Constraints) -> None:
         from scipy.sparse import block_array, csr_array, eye_array
 
@@ -271,9 +277,9 @@ class Detour:
         rows = block_array([[A, -A, None], [one[many], None, -room], [None, one[many], room], [move, move, None]], format="csr")
         self.program, self.switches = program, len(many)
         # The switches' rows, more <= levels * on and less <= levels * (1 - on), and that something moves.
-        self.low = np.append(np.full(2 * len(many), -np.inf), 1.0)
-        self.high = np.concatenate((np.zeros(len(many)), levels[many], [np.inf]))
-        self.model = _Model(rows, self._bounds(np.zeros(len(levels), dtype=np.int64)))
+        self.low: Floats = np.append(np.full(2 * len(many), -np.inf), 1.0)
+        self.high: Floats = np.concatenate((np.zeros(len(many)), levels[many], [np.inf]))
+        self.model: _Model = _Model(rows, self._bounds(np.zeros(len(levels), dtype=np.int64)))
 
     def _bounds(self, y: Ints) -> _Bounds:
         program, base = self.program, self.program.A @ y

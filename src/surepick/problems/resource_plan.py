@@ -78,8 +78,8 @@ class ResourcePlan(Problem):
         if len(made) != m:
             raise ProblemError(f"There are {m} sites but {len(made)} arms: give one arm a site, or leave arms out.")
         super().__init__(made, make_estimator(parameter))
-        self.caps = _whole(caps, m, "caps")
-        self.require = whole(require, "require", error=ProblemError)
+        self.caps: Ints = _whole(caps, m, "caps")
+        self.require: int = whole(require, "require", error=ProblemError)
         if self.require > self.caps.sum():
             raise InfeasibleError(
                 f"The caps add up to {self.caps.sum()}, below the required {short(self.require)}: raise caps or lower require."
@@ -94,16 +94,17 @@ class ResourcePlan(Problem):
         self._costs: Floats = np.concatenate(tables)
         self._level: Ints = np.arange(len(self._costs)) - np.repeat(self._starts[:-1], self.caps + 1)
         steps = [np.diff(table) for table in tables]
-        self.rival_exact = self.require * len(self._costs) <= PROGRAM
-        self.convex = all(_rising(step, table) for step, table in zip(steps, tables, strict=True))
-        self.bimonotone = self.convex
+        self.rival_exact: bool = self.require * len(self._costs) <= PROGRAM
+        self.convex: bool = all(_rising(step, table) for step, table in zip(steps, tables, strict=True))
+        self.bimonotone: bool = self.convex
         if self.convex:
             smooth = [_smooth(step, table) for step, table in zip(steps, tables, strict=True)]
             self._steps: Floats = np.concatenate(smooth)
             self._first: Ints = np.concatenate(([0], np.cumsum(self.caps)))
             return
         plans = math.prod(int(c) + 1 for c in self.caps) if m < 64 else LISTED + 1
-        self.exact = self.undecided_cheap = plans <= LISTED
+        self.exact: bool = plans <= LISTED
+        self.undecided_cheap: bool = self.exact
         if self.exact:
             grid = np.indices((self.caps + 1).tolist()).reshape(m, -1).T
             grid = grid[grid.sum(axis=1) >= self.require]

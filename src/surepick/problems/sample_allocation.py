@@ -54,6 +54,10 @@ class SampleAllocation(Problem):
     exchangeable = True
     rival_exact = False
 
+    budget: int
+    least: Ints
+    most: Ints
+
     def __init__(
         self,
         sizes: ArrayLike,
@@ -63,7 +67,7 @@ class SampleAllocation(Problem):
         upper: int | Sequence[int] | Ints | None = None,
         arms: Names | None = None,
     ) -> None:
-        self.sizes = check_sizes(sizes)
+        self.sizes: Floats = check_sizes(sizes)
         made = make_arms(len(self.sizes) if arms is None else arms, "stratum")
         if len(made) != len(self.sizes):
             raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.")

@@ -80,7 +80,8 @@ class Separable(Problem):
             raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
         if not callable(oracle):
             raise ProblemError("oracle must be a function that returns the best decision.")
-        self.table, self.bimonotone = flag(table, "table", ProblemError), flag(bimonotone, "bimonotone", ProblemError)
+        self.table: bool = flag(table, "table", ProblemError)
+        self.bimonotone: bool = flag(bimonotone, "bimonotone", ProblemError)
         if not (self.table or self.bimonotone):
             raise ProblemError(
                 "An oracle of theta alone cannot certify a decision between the points it is asked at. Either declare "
@@ -95,10 +96,11 @@ class Separable(Problem):
                 raise ProblemError(f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.")
             self.levels.append(values)
         self.oracle = oracle
-        self.exact = self.bimonotone
-        self.rivals = self.rival_exact = self.table
-        self.undecided_cheap = self.bimonotone
-        self.affine = all(_is_affine(r, arm, v) for r, arm, v in zip(self.rewards, made, self.levels, strict=True))
+        self.exact: bool = self.bimonotone
+        self.rivals: bool = self.table
+        self.rival_exact: bool = self.table
+        self.undecided_cheap: bool = self.bimonotone
+        self.affine: bool = all(_is_affine(r, arm, v) for r, arm, v in zip(self.rewards, made, self.levels, strict=True))
 
     def _worths(self, i: int, theta: float, values: Floats) -> Floats:
         """r_i(theta, y) for every y; a reward that is not a number would certify nothing."""

@@ -62,7 +62,7 @@ class SpanningTree(LinearProblem):
         super().__init__(made, make_estimator(parameter), sense)
         nodes = {node: i for i, node in enumerate(dict.fromkeys(node for pair in pairs for node in pair))}
         self.edges = pairs
-        self.nodes = list(nodes)
+        self.nodes: list[Hashable] = list(nodes)
         self._u = np.array([nodes[u] for u, _ in pairs], dtype=np.int64)
         self._v = np.array([nodes[v] for _, v in pairs], dtype=np.int64)
         if self.maximise(np.zeros(self.m)).sum() < len(nodes) - 1:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import WIDEST, Bools, Floats, Names, make_arms
+from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
 from ..checks import LARGEST, numbers, short
 from ..engine.data import Listed
 from ..errors import InfeasibleError, ProblemError
@@ -52,7 +52,7 @@ class Subsets(Problem):
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
         refuse_apart(self, SUMMED)
-        self.sense = check_sense(sense)
+        self.sense: str = check_sense(sense)
         D = numbers(decisions)
         if D is None:
             raise ProblemError(f"decisions must be rows of {self.m} numbers each, not {short(decisions)}.")
@@ -68,8 +68,8 @@ class Subsets(Problem):
             if y.tobytes() in first:
                 raise ProblemError(f"Decisions {first[y.tobytes()]} and {row} are the same; list each once.")
             first[y.tobytes()] = row
-        self.linear = bool(np.isin(D, (0.0, 1.0)).all())
-        self.decisions = D.astype(np.int64) if ((D == np.round(D)) & (np.abs(D) <= LARGEST)).all() else D
+        self.linear: bool = bool(np.isin(D, (0.0, 1.0)).all())
+        self.decisions: Ints | Floats = D.astype(np.int64) if ((D == np.round(D)) & (np.abs(D) <= LARGEST)).all() else D
         self._D: Floats = D if sense == "max" else -D
         self._zero = np.zeros(len(D))
 

@@ -12,6 +12,10 @@ from .tables import Table
 class Need:
     """A value of the study, or the table's column where the study leaves it out."""
 
+    place: Place
+    prefix: str
+    table: Table | None
+
     def __init__(self, place: Place, prefix: str, table: Table | None) -> None:
         self.place, self.prefix, self.table = place, prefix, table
 

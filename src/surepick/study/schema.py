@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -31,7 +31,7 @@ def _field(description: str) -> object:
 class Strict(BaseModel):
     """Nothing is converted, nothing unknown is accepted, and NaN and infinity are refused."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class StudyKeys(Strict):
