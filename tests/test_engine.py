@@ -29,6 +29,7 @@ from .plain import drive_plainly
 
 K5 = [(i, j) for i in range(5) for j in range(i)]
 SQUARE = [(u, v) for u in "ab" for v in "xy"]
+GRID = [(3 * r + c, 3 * r + c + 1) for r in range(3) for c in range(2)] + [(e, e + 3) for e in range(6)]
 WORLDS = {
     "best-arm": (sp.BestArm(4), sp.Bernoulli([0.6, 0.5, 0.2, 0.1])),
     "top-k": (sp.TopK(10, 3), sp.Bernoulli([0.9, 0.8, 0.7, 0.5, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25])),
@@ -81,13 +82,23 @@ WORLDS = {
         sp.Matching([("a", 1), ("a", 1), ("a", 2), ("b", 2), ("b", 2), ("b", 1)], perfect=False, parameter="variance"),
         sp.Bernoulli([0.4, 0.5, 0.2, 0.2, 0.2, 0.02]),
     ),
-}
+    "path": (sp.Path(GRID, 0, 8), sp.Bernoulli(np.linspace(0.2, 0.8, 12))),
+    "tied-paths": (sp.Path(GRID + GRID[:2], 0, 8), sp.Bernoulli([0.5] * 12 + [0.9, 0.5])),
+    "longest-path": (
+        sp.Path(
+            [("s", "a"), ("s", "b"), ("a", "b"), ("a", "t"), ("b", "t"), ("x", "a"), ("s", "t")], "s", "t", sense="max",
+            arms=[sp.Arm(f"{e}", low=-e, high=1) for e in range(5)] + [sp.Arm("5", kind="subgaussian", scale=0.3), sp.Arm("6")],
+        ),
+        sp.Beta([0.5, 0.6, 0.1, 0.4, 0.5, 0.5, 0.9], 3),
+    ),
+    "path-of-variances": (sp.Path(GRID[::-1], 0, 8, parameter="variance"), sp.Bernoulli(np.linspace(0.05, 0.5, 12))),
+}  # fmt: skip
 LINEAR = [name for name, (problem, _) in WORLDS.items() if problem.linear]
 
 
 def test_every_class_with_a_kernel_is_here() -> None:
     lowered = {problem.kind for problem, _ in WORLDS.values() if problem.lower() is not None}
-    assert lowered == set(PROBLEMS) - {"subsets", "separable", "path", "program"}
+    assert lowered == set(PROBLEMS) - {"subsets", "separable", "program"}
 
 
 SIMPLE = ("best-arm", "top-k", "best-of-each", "spanning-tree")
@@ -95,8 +106,13 @@ COMPILED = {
     **dict.fromkeys(SIMPLE, ("coci", "uniform", "clucb", "unified", "joint")),
     "sample-allocation": ("coci", "uniform", "joint"),
     "resource-plan": ("coci", "uniform"),
-    "matching": ("coci", "uniform", "clucb", "unified"),
+    **dict.fromkeys(("matching", "path"), ("coci", "uniform", "clucb", "unified", "joint-linear")),
 }
+
+
+def compiled_policies(problem: sp.Problem) -> list[str]:
+    """Those that have a compiled loop for a problem, and do not refuse it."""
+    return [policy for policy in COMPILED[problem.kind] if POLICIES[policy].needs(problem) is None]
 
 
 def sequences(problem: sp.Problem, policy: str) -> list[str]:
@@ -133,7 +149,9 @@ def test_what_runs_in_compiled_code() -> None:
     assert find(sp.Explorer(sp.TopK(3, 1), policy="clucb", epsilon=0.1)) is None
 
 
-@pytest.mark.parametrize(("name", "policy"), [(name, p) for name, (problem, _) in WORLDS.items() for p in COMPILED[problem.kind]])
+@pytest.mark.parametrize(
+    ("name", "policy"), [(name, p) for name, (problem, _) in WORLDS.items() for p in compiled_policies(problem)]
+)
 def test_same_trajectory_with_every_sequence(name: str, policy: str) -> None:
     """To a budget, and to the certificate or far beyond what the intervals of delta = 0.9 leave open."""
     problem, _ = WORLDS[name]
@@ -398,12 +416,37 @@ def test_the_compiled_maximisers_equal_the_plain_ones() -> None:
             sp.BestOfEach(12, rng.permutation(np.repeat([0, 1, 2], 4)).tolist(), k=1 + trial % 4),
             sp.TopK(60, 30),
             sp.SpanningTree(K5),
-        )[trial % 5]
+            sp.Path(GRID + GRID[3:5], 0, 8, sense="max"),
+        )[trial % 6]
         weights = rng.integers(-9, 10, problem.m) / 10 if trial % 2 else rng.normal(size=problem.m)
         decision = np.empty(problem.m, dtype=np.int64)
-        best = room_of({"matching": "assignment", "spanning-tree": "trees"}.get(problem.kind, "partitions")).best
+        rooms = {"matching": "assignment", "spanning-tree": "trees", "path": "paths"}
+        best = room_of(rooms.get(problem.kind, "partitions")).best
         assert best(problem.lower(), weights, decision) in (True, None)
         assert decision.tolist() == problem.maximise(weights).tolist()
+
+
+def test_losses_equal_those_of_one_call_an_arm() -> None:
+    """How much worse the best decision with another entry for an arm is: all arms at once, and one by one."""
+    rng = np.random.default_rng(11)
+    for trial in range(400):
+        problem = (
+            WORLDS["partial-matching"][0],
+            WORLDS["parallel-matching"][0],
+            WORLDS["loose-matching"][0],
+            WORLDS["smallest-matching"][0],
+            sp.Path(GRID + GRID[3:5] + [(0, 8), (9, 4)], 0, 8, sense="max"),
+        )[trial % 5]
+        weights = rng.integers(-9, 10, problem.m) / 10 if trial % 2 else rng.normal(size=problem.m)
+        decision, loss = np.empty(problem.m, dtype=np.int64), np.empty(problem.m)
+        assert room_of("paths" if problem.kind == "path" else "assignment").losses(problem.lower(), weights, decision, loss)
+        best = problem.maximise(weights)
+        assert decision.tolist() == best.tolist()
+        for i in range(problem.m):
+            bent = weights.copy()
+            bent[i] += 100.0 if best[i] == 0 else -100.0
+            other = problem.maximise(bent)
+            assert loss[i] == (pytest.approx(weights @ (best - other)) if other[i] != best[i] else math.inf)
 
 
 def test_same_stop_when_certified() -> None:

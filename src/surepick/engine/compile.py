@@ -13,7 +13,7 @@ from .numba_nrt import LEAN
 # Rooms whose kernels Python may run as they stand: what asking, telling and certificates need, which for few arms is little work.
 PATIENT = {
     f"{__package__}.kernels.{room}"
-    for room in ("divergence", "exchanges", "glr", "intervals", "least", "mixtures", "order", "partitions", "trees")
+    for room in ("divergence", "exchanges", "glr", "intervals", "least", "linear", "mixtures", "order", "partitions", "trees")
 }
 
 

@@ -62,6 +62,17 @@ class Arms(NamedTuple):
     rho: float
 
 
+class JointTest(NamedTuple):
+    """What tells whether another decision is certainly worse than this one; see kernels/linear.py."""
+
+    decision: Array
+    value: Array  # of every arm, which the decision maximises
+    spread: Array  # the square of its error, by arm
+    price: Array  # of an arm that differs
+    rounding: Array  # by which a value may be off
+    base: Array  # one number: the price of any difference
+
+
 class Exchanges(NamedTuple):
     """Single exchanges (h, l) of a decision, each asking for slope_h theta_h >= slope_l theta_l."""
 

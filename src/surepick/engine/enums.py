@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 
 FEWEST = 64  # values drawn ahead for one arm at least
+TRIES = 8  # slopes of the linear bound that joint-linear tries for one arm
+CLOSE = 1e-3  # relative to a slope: a new one this near is not tried
 
 
 class Stop(IntEnum):

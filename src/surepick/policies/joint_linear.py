@@ -10,12 +10,12 @@ import numpy as np
 from ..arms import Bools, Floats, Ints
 from ..confidence.mixture import width
 from ..engine import compiled
+from ..engine.data import JointTest
+from ..engine.enums import CLOSE, TRIES
 from ..estimators import Mean, Moments
 from ..problems import Subsets
 from ..problems.base import Problem
 from .base import Policy, View, spread
-
-TRIES = 8  # slopes of the linear bound that are tried for one arm
 
 
 class JointLinear(Policy):
@@ -98,26 +98,34 @@ class JointLinear(Policy):
             return gap
         if state.rival is None:
             return 0.0
-        gain = state.test.gain(self.listed) if self.listed is not None else self._gain(state.test)
-        return min(gap, view.share(decision, gain))
+        gain = -compiled("linear").closest(self.listed, state.test)[1] if self.listed is not None else self._gain(state.test)
+        return min(gap, view.share(decision, max(0.0, gain)))
 
-    def _gain(self, test: _Test) -> float:
+    def _gain(self, test: JointTest) -> float:
         """The linear bound holds for every slope; the best one suits the decision that it finds.
 
         A decision that differs by several alternatives pays for each of them.
         """
-        slope, found = test.slope(np.ones(self.problem.m)), math.inf
+        room, weights = compiled("linear"), np.empty(self.problem.m)
+        slope, found = room.first_slope(test), math.inf
         for _ in range(TRIES):
-            weights = test.weights(slope)
+            room.bend(slope, test, weights)
             other = self._best(weights)
-            found = min(found, float((weights * (other - test.decision)).sum()) + slope * test.base * self.parts)
-            moved = other != test.decision
-            if not moved.any():
+            found = min(found, room.excess(other, slope, test) + slope * float(test.base[0]) * self.parts)
+            if room.differ(other, test) == 0:
                 break
-            slope = test.slope(moved)
-        return max(0.0, found)
+            slope = room.slope_of(other, test)
+        return found
 
     # -- inside -------------------------------------------------------------------------------------------------------
+
+    def level(self, delta: float) -> float:
+        """ln(1 / delta) + a, for the part of delta that is not the box's."""
+        return self.a - math.log(delta * (1.0 - self.box_share))
+
+    def rho(self, delta: float) -> float:
+        """The width of the mixtures, for the delta of before the data."""
+        return width(-math.log(delta * (1.0 - self.box_share)))
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint_linear")
@@ -126,26 +134,31 @@ class JointLinear(Policy):
         return found
 
     def _look(self, view: View) -> _State:
-        problem, counts = self.problem, view.counts
-        level = -math.log(view.delta * (1.0 - self.box_share))
-        rho = width(-math.log(view.fixed * (1.0 - self.box_share)))
+        problem = self.problem
         means = np.clip(view.estimates, problem.low, problem.high)
         decision = problem.solve_at(means)
-        spread = self.half**2 * (counts + rho) / counts**2
-        regret = 0.5 * np.log1p(counts / rho)
+        spread, regret = np.empty(problem.m), np.empty(problem.m)
+        total = compiled("linear").weigh(view.counts, self.half, self.rho(view.fixed), spread, regret)
+        price = np.zeros(problem.m) if self.whole else self.b + regret
+        base = np.array([self.level(view.delta) + (total if self.whole else 0.0)])
         assert isinstance(view.record, Moments)
-        rounding = view.record.rounding
-        if self.whole:
-            test = _Test(decision, self.sign * means, spread, np.zeros(problem.m), level + float(regret.sum()), rounding)
-        else:
-            test = _Test(decision, self.sign * means, spread, self.b + regret, level + self.a, rounding)
-        rival = test.among(self.listed) if self.listed is not None else self._search(test)
-        return _State(decision, rival, test)
+        held = decision if self.listed is None else decision.astype(np.float64)
+        test = JointTest(held, self.sign * means, spread, price, view.record.rounding, base)
+        return _State(decision, self._search(test) if self.listed is None else self._among(test), test)
 
-    def _search(self, test: _Test) -> np.ndarray[Any, Any] | None:
-        slope = test.slope(np.ones(self.problem.m))
-        best = self._best(test.weights(slope))
-        if not test.worse(best) and (best != test.decision).any():
+    def _among(self, test: JointTest) -> np.ndarray[Any, Any] | None:
+        """The listed decision that blocks most."""
+        assert isinstance(self.problem, Subsets)
+        row, margin = compiled("linear").closest(self.listed, test)
+        found: np.ndarray[Any, Any] = self.problem.decisions[row].copy()
+        return None if margin > 0.0 else found
+
+    def _search(self, test: JointTest) -> np.ndarray[Any, Any] | None:
+        room, weights = compiled("linear"), np.empty(self.problem.m)
+        slope = room.first_slope(test)
+        room.bend(slope, test, weights)
+        best = self._best(weights)
+        if room.differ(best, test) > 0 and room.lead(best, test) >= 0.0:
             return best  # an oracle call is enough to see that something blocks
         for i in range(self.problem.m):
             other = self._arm(test, i, slope)
@@ -153,19 +166,18 @@ class JointLinear(Policy):
                 return other
         return None
 
-    def _arm(self, test: _Test, i: int, slope: float) -> np.ndarray[Any, Any] | None:
+    def _arm(self, test: JointTest, i: int, slope: float) -> np.ndarray[Any, Any] | None:
         """A decision with another entry for arm i that may be better; None if there is none."""
+        room, weights = compiled("linear"), np.empty(self.problem.m)
         for _ in range(TRIES):
-            weights = test.weights(slope)
-            force = 4.0 * float(np.abs(weights).sum()) or 1.0
-            weights[i] += -force if test.decision[i] else force
+            room.bend_with(i, slope, test, weights)
             other = self._best(weights)
-            if other[i] == test.decision[i] or test.certain(other, slope):  # there is none, or all are worse
+            if other[i] == test.decision[i] or room.certain(other, slope, test):  # there is none, or all are worse
                 return None
-            if not test.worse(other):
+            if room.lead(other, test) >= 0.0:
                 return other
-            new = test.slope(other != test.decision)
-            if abs(new - slope) <= 1e-3 * slope:
+            new = room.slope_of(other, test)
+            if abs(new - slope) <= CLOSE * slope:
                 break
             slope = new
         return other
@@ -174,63 +186,10 @@ class JointLinear(Policy):
         return self.problem.solve_at(self.sign * weights)
 
 
-class _Test:
-    """A > sqrt(2 B Q), for one decision and the data of one moment; ``value`` is maximised, and known up to ``rounding``."""
-
-    def __init__(
-        self, decision: np.ndarray[Any, Any], value: Floats, spread: Floats, price: Floats, base: float, rounding: Floats
-    ) -> None:
-        self.decision, self.value, self.spread, self.price, self.base = decision, value, spread, price, base
-        self.rounding = rounding
-
-    def among(self, listed: Floats) -> np.ndarray[Any, Any] | None:
-        """The listed decision that blocks most."""
-        margin = self._margins(listed)
-        worst = int(np.argmin(margin))
-        if margin[worst] > 0.0:
-            return None
-        row: np.ndarray[Any, Any] = listed[worst]
-        return row.astype(np.int64) if (row == np.round(row)).all() else row
-
-    def _margins(self, listed: Floats) -> Floats:
-        change = listed - self.decision
-        moved = change != 0
-        level = self.base + moved @ self.price
-        margin: Floats = -(change @ self.value) - np.sqrt(2.0 * level * ((change * change) @ self.spread))
-        margin -= np.abs(change) @ self.rounding
-        margin[~moved.any(axis=1)] = math.inf
-        return margin
-
-    def gain(self, listed: Floats) -> float:
-        """The most that a listed decision could be better."""
-        return max(0.0, -float(self._margins(listed).min()))
-
-    def worse(self, other: np.ndarray[Any, Any]) -> bool:
-        change = other - self.decision
-        moved = change != 0
-        level = self.base + float(self.price[moved].sum())
-        ahead = -float((change * self.value).sum()) - float(self.rounding[moved].sum())
-        return ahead > math.sqrt(2.0 * level * float(self.spread[moved].sum()))
-
-    def slope(self, moved: Any) -> float:
-        """The slope at which the linear bound is exact for this support."""
-        return math.sqrt(float((moved * self.spread).sum()) / (2.0 * (self.base + float((moved * self.price).sum()))))
-
-    def weights(self, slope: float) -> Floats:
-        """Every arm at the end that is bad for the decision, by the linear bound."""
-        reach = slope * self.price + self.spread / (2.0 * slope) + self.rounding
-        return np.where(self.decision > 0, self.value - reach, self.value + reach)
-
-    def certain(self, other: np.ndarray[Any, Any], slope: float) -> bool:
-        """The maximiser ``other`` at these weights shows that all decisions it was the best of are worse."""
-        weights = self.weights(slope)
-        return float((weights * (other - self.decision)).sum()) < -slope * self.base
-
-
 class _State(NamedTuple):
     decision: np.ndarray[Any, Any]
     rival: np.ndarray[Any, Any] | None
-    test: _Test
+    test: JointTest
 
 
 def union(problem: Problem) -> tuple[float, float, int, bool]:

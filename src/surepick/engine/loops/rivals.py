@@ -1,19 +1,23 @@
-"""Rounds of the policies that compare the decision with its strongest rival: CLUCB and the unified rule.
+"""Policies that compare the decision with its strongest rival, CLUCB and the unified rule: the samples of the Python loop.
 
-For 0/1 decisions with a linear reward and a maximiser in compiled code. A loop finds the decision and the rival; what is the same
-for all classes is here. For the best k of every group rival_partition.py is faster.
+For 0/1 decisions with a linear reward and a maximiser in compiled code, which ``run`` calls twice a round. COCI and uniform
+sampling stop as the unified rule does where undecided arms are hard to find. Trees (rival_tree.py) have a maximiser that goes on
+from the last round, and for the best k of every group rival_partition.py is faster.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import lean
+from ..compile import kernel, lean
 from ..data import Array
 from ..enums import Column, Stop
+from ..kernels.draws import sample
+from ..kernels.oracles import best
 from ..kernels.sequences import ends, log_term, weight_of
+from .declare import Stretch, lowered
 
 CLOSE = 1e-9  # a gap this near 0, by the size of its terms, is left to the arithmetic of the Python loop
 
@@ -79,3 +83,30 @@ def contested(by_gap, everywhere, corner):
         if gap < 0.0:
             return Stop.DECIDED, -1
     return Stop.PAUSED, arm
+
+
+@kernel
+def run(by_gap, everywhere, data, corner, sequence, record, stock, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    t, arm = record.counts.sum(), np.int64(-1)
+    for _ in range(rounds):
+        at_estimates(t, arm, corner, sequence, record)
+        if not best(data, corner.weights, corner.decision):
+            return Stop.UNSURE, -1
+        at_worst(corner)
+        if not best(data, corner.weights, corner.rival):
+            return Stop.UNSURE, -1
+        what, arm = contested(by_gap, everywhere, corner)
+        if what == Stop.PAUSED:
+            what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        t += 1
+    return Stop.PAUSED, -1
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data, sequence, record, stock = lowered(explorer, source)
+    corner = corner_of(data.sign, len(record.counts))
+    name = explorer.policy.name
+    return Stretch(run, (name == "clucb", name == "uniform", data, corner, sequence, record, stock))

@@ -1,0 +1,34 @@
+"""One name for the maximisers of classes that have little else, so that loops are written once for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.extending import overload
+
+from ..data import Assignment, Ways
+from . import assignment, paths
+
+ROOMS: dict[type, Any] = {Assignment: assignment, Ways: paths}
+
+
+def best(data, weights, decision):
+    """phi for these weights, which are maximised; False if rounding cannot tell. For compiled code alone."""
+    raise NotImplementedError
+
+
+def losses(data, weights, decision, loss):
+    """``best``, and by how much the best decision with another entry for an arm is worse; infinite if there is none."""
+    raise NotImplementedError
+
+
+@overload(best)
+def _best(data, weights, decision):
+    kernel = ROOMS[data.instance_class].best
+    return lambda data, weights, decision: kernel(data, weights, decision)
+
+
+@overload(losses)
+def _losses(data, weights, decision, loss):
+    kernel = ROOMS[data.instance_class].losses
+    return lambda data, weights, decision, loss: kernel(data, weights, decision, loss)

@@ -1,0 +1,9 @@
+"""Joint stopping for matchings, compiled: the same samples as the Python loop. A maximiser does it all, see linear.py."""
+
+from __future__ import annotations
+
+from ..data import Assignment
+from .declare import Loop
+from .linear import prepare
+
+LOOP = Loop(("joint-linear",), Assignment, prepare)
