@@ -18,9 +18,9 @@ class BernoulliVariance(Mixture):
 
     name = "bernoulli-variance"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def bind(self, problem: Problem, delta: float) -> None:
         variance_only(self.name, problem)
-        super().__init__(problem, delta)
+        super().bind(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
         if arm.kind != "bernoulli":

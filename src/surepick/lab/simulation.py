@@ -60,8 +60,8 @@ class Simulation:
             {
                 "problem": one(lambda cell: cell.problem).astype(object),
                 "policy": one(lambda cell: cell.policy).astype(object),
-                "confidence": one(lambda cell: cell.setting.confidence).astype(object),
-                "delta": one(lambda cell: cell.setting.delta),
+                "confidence": one(lambda cell: str(cell.settings.confidence)).astype(object),
+                "delta": one(lambda cell: cell.settings.delta),
                 "run": np.concatenate([np.arange(len(cell.samples)) for cell in cells]),
                 "samples": np.concatenate([cell.samples for cell in cells]),
                 "certified": np.concatenate([cell.certified for cell in cells]),

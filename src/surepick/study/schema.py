@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+import dataclasses
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+
+from ..settings import Settings
 
 Numbers = list[float]
 PerArm = float | list[float]
@@ -34,19 +37,20 @@ class Strict(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
-class StudyKeys(Strict):
-    """The top level. ``arms``, ``problem`` and ``simulate`` have models of their own."""
+def _setting(name: str, default: object, must_be: str) -> tuple[object, object]:
+    """A setting as a key: policies and confidence sequences are texts here."""
+    kind = str if name in ("policy", "confidence") else get_type_hints(Settings)[name]
+    return kind, Field(default, description=must_be)
+
+
+_settings: Any = {one.name: _setting(one.name, one.default, one.metadata["must be"]) for one in dataclasses.fields(Settings)}
+SettingKeys = create_model("SettingKeys", __base__=Strict, **_settings)
+
+
+class StudyKeys(SettingKeys):  # type: ignore[valid-type,misc]
+    """The top level: the settings, and ``arms``, ``problem`` and ``simulate``, which have models of their own."""
 
     title: Annotated[str, _field("a text")] = ""
-    delta: Annotated[float, _field("a probability between 0 and 1, both excluded")] = 0.05
-    epsilon: Annotated[float, _field("a finite number of at least 0")] = 0.0
-    relative: Annotated[bool, _field("true or false")] = False
-    per_arm: Annotated[bool, _field("true or false")] = False
-    budget: Annotated[int | None, _field("a whole number of samples")] = None
-    spend: Annotated[bool, _field("true or false")] = False
-    dependent: Annotated[bool, _field("true or false")] = False
-    policy: Annotated[str, _field("the name of a policy, such as 'auto' or 'coci'")] = "auto"
-    confidence: Annotated[str, _field("the name of a confidence sequence, such as 'auto'")] = "auto"
     seed: Annotated[int, Field(ge=0, description="a whole number of at least 0")] = 0
     theta: Annotated[Numbers | None, _field("a list of finite numbers, one an arm")] = None
     arms: Annotated[

@@ -61,4 +61,5 @@ def find(explorer: Any) -> Loop | None:
 
 
 def _runs(loop: Loop, policy: Any) -> bool:
-    return type(policy) in loop.policies or (policy.name in loop.policies and vouched(policy, ""))
+    known = type(policy) in loop.policies or (policy.name in loop.policies and vouched(policy, ""))
+    return known and set(policy.changed) <= set(loop.parameters)

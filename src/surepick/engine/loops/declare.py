@@ -30,7 +30,8 @@ class Loop(NamedTuple):
 
     ``policies`` are names of policies of this package, or classes from elsewhere; ``data`` is the type that ``problem.lower()``
     returns. ``prepare(explorer, source)`` gets a stretch ready; ``fits`` says whether the loop can run this very explorer. Only a
-    loop with ``near`` also runs with an epsilon.
+    loop with ``near`` also runs with an epsilon. ``parameters`` are those of the policy that the loop goes by: where another one
+    is not at its default, Python runs.
     """
 
     policies: tuple[str | type, ...]
@@ -38,6 +39,7 @@ class Loop(NamedTuple):
     prepare: Callable[[Any, Any], Stretch]
     fits: Callable[[Any], bool] = always
     near: bool = False
+    parameters: tuple[str, ...] = ()
 
 
 def lowered(explorer: Any, source: Any) -> tuple[Any, Sequence, Record, Stock]:
