@@ -170,7 +170,7 @@ def _again(text: str, what: str, given: Any, source: Path) -> Any:
         known: Any = POLICIES if what == "policy" else CONFIDENCES
         if text.partition(":")[0] not in (*known, "auto", "own"):
             raise StudyError(
-                f"{source}: its {what} {text!r} is a class of yours, which no file can hold: load it with {what}=... as it was."
+                f"{source}: its {what} {text!r} is unknown; if it is a class of yours, load the file with {what}=... as it was."
             )
         return text
     if _text(getattr(Settings(**{what: given}), what)) != text:
