@@ -27,10 +27,11 @@ from surepick.environments import stream
 from surepick.errors import ProblemError, SettingError, SurepickError
 from surepick.lab import work
 from surepick.lab.bar import span, words
+from surepick.lab.decisions import Known, text_of
 from surepick.lab.fingerprint import fingerprint
 from surepick.lab.simulation import clopper_pearson
 from surepick.lab.store import VERSION, Store
-from surepick.lab.trials import World, run_chunk, text_of
+from surepick.lab.trials import World, run_chunk
 from surepick.lab.work import Cell, Standing
 from surepick.policies import POLICIES
 from surepick.policies.base import Policy
@@ -229,6 +230,32 @@ def test_decisions_are_short_texts() -> None:
     assert text_of(np.array([0, 1, 1]), sp.TopK(3, 2)) == "{1 2}"
     assert text_of(np.array([5, 2, 1]), sp.SampleAllocation([1, 2, 3], 8)) == "(5 2 1)"
     assert text_of(np.array([0.5, -1.0]), sp.Subsets(2, [[0.5, -1.0], [1, 1]])) == "(0.5 -1)"
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_decisions_are_vectors_also_from_a_store(kind: str, tmp_path: Path) -> None:
+    """Fresh or read from the file, and the ones that the table shows."""
+    problem, world = MAKERS[kind](), sp.Beta([0.9, 0.8, 0.3, 0.1], 5)
+    for _ in range(2):
+        found = sp.simulate(problem, world, "coci", runs=4, budget=20, executor=1, store=tmp_path / "runs.db")
+        assert [text_of(y, problem) for y in found.decisions] == found.table["decision"].tolist()
+        assert all(problem.contains(y) for y in found.decisions)
+        assert {y.dtype for y in found.decisions} == {np.dtype(float if kind == "subsets" else int)}
+        assert len({id(y) for y in found.decisions}) == found.table["decision"].nunique()
+
+
+def test_texts_of_decisions_are_read_back() -> None:
+    for vector, problem in (
+        ([0, 1, 1], sp.TopK(3, 2)),
+        ([0, 0], sp.Subsets(2, [[0, 0], [1, 1]])),
+        ([5, 2, 1], sp.SampleAllocation([1, 2, 3], 8)),
+        ([0.1 + 0.2, -1.0], sp.Subsets(2, [[0.1 + 0.2, -1.0], [1, 1]])),
+    ):
+        known, decision = Known(), np.array(vector)
+        back = known.read(text_of(decision, problem), problem)
+        assert back.dtype == decision.dtype
+        assert back.tolist() == vector
+        assert known(decision) is back
 
 
 class Hasty(Policy):

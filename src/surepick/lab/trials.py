@@ -20,6 +20,7 @@ from ..explorer import Explorer
 from ..problems.base import LinearProblem, Problem
 from ..run.drive import drive
 from ..settings import Settings
+from .decisions import Decision, Known
 
 ROUNDING = 1e-12  # rewards that are this close, as a share of their terms, are equally good
 
@@ -83,7 +84,7 @@ class Chunk:
     samples: Ints
     certified: Bools
     correct: Bools
-    decisions: list[str]
+    decisions: list[Decision]  # equal ones are one array
     seconds: float
     pace: float | None
 
@@ -101,7 +102,7 @@ def run_chunk(world: World | bytes, settings: Settings | bytes, seed: int, runs:
     samples = np.zeros(len(runs), dtype=np.int64)
     certified = np.zeros(len(runs), dtype=np.bool_)
     correct = np.zeros(len(runs), dtype=np.bool_)
-    decisions, cold = [], 0
+    decisions, known, cold = [], Known(), 0
     for i, run in enumerate(runs):
         explorer = Trial.of(here.problem, asked)
         drive(explorer, here.environment, seed=seed, run=run)
@@ -109,20 +110,13 @@ def run_chunk(world: World | bytes, settings: Settings | bytes, seed: int, runs:
         samples[i] = explorer.samples
         certified[i] = explorer.certified
         correct[i] = here.correct(decision, asked.epsilon, asked.relative, asked.per_arm)
-        decisions.append(text_of(decision, here.problem))
+        decisions.append(known(decision))
         if kind not in _warm:
             _warm.add(kind)
             paced, cold = time.perf_counter(), 1
     end = time.perf_counter()
     pace = (end - paced) / (len(runs) - cold) if len(runs) > cold else None
     return Chunk(runs, samples, certified, correct, decisions, end - begin, pace)
-
-
-def text_of(decision: np.ndarray[Any, Any], problem: Problem) -> str:
-    """A decision as a short text: {0 3} for a choice of arms, by their numbers; (2 0 1) for any other vector."""
-    if problem.linear:
-        return "{" + " ".join(map(str, np.flatnonzero(decision).tolist())) + "}"
-    return "(" + " ".join(str(int(y)) if y == int(y) else repr(y) for y in decision.tolist()) + ")"
 
 
 def packed(x: World | Settings, name: str) -> bytes:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import SurepickError
 from ..settings import Settings
+from .decisions import Decision, Known
 from .executors import Crew, crew
 from .fingerprint import fingerprint
 from .store import Store
@@ -50,7 +51,8 @@ class Cell:
         self.samples = np.zeros(runs, dtype=np.int64)
         self.certified = np.zeros(runs, dtype=np.bool_)
         self.correct = np.zeros(runs, dtype=np.bool_)
-        self.decisions = [""] * runs
+        self.decisions: list[Decision] = [np.empty(0)] * runs
+        self.known = Known()
         self.todo = deque([range(runs)])
         self.left = self.waiting = runs  # not in yet, and not handed out yet
         self.pace: float | None = None  # seconds a run
@@ -68,11 +70,10 @@ class Cell:
         """Take what the store has."""
         self.key = store.cell(self.fingerprint(), self.name)
         have = np.zeros(len(self.samples), dtype=np.bool_)
-        known: dict[str, str] = {}  # equal decisions share their text
-        for run, samples, certified, correct, decision in store.rows(self.key, len(have)):
+        for run, samples, certified, correct, decision in store.rows(self.key, len(have), self.world.problem):
             have[run] = True
             self.samples[run], self.certified[run], self.correct[run] = samples, certified, correct
-            self.decisions[run] = known.setdefault(decision, decision)
+            self.decisions[run] = self.known(decision)
         self.left = self.waiting = int((~have).sum())
         edges = np.flatnonzero(np.diff(np.concatenate(([True], have, [True])).astype(np.int8))).tolist()
         self.todo = deque(range(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True))
@@ -88,7 +89,7 @@ class Cell:
     def put(self, chunk: Chunk) -> None:
         where, n = slice(chunk.runs.start, chunk.runs.stop), len(chunk.runs)
         self.samples[where], self.certified[where], self.correct[where] = chunk.samples, chunk.certified, chunk.correct
-        self.decisions[where] = chunk.decisions
+        self.decisions[where] = map(self.known, chunk.decisions)
         self.left -= n
         if chunk.pace is not None:
             self.tried += n
@@ -167,7 +168,7 @@ class _Work:
             raise SurepickError("The executor dropped runs that it had taken; was it shut down, or the cluster?") from error
         cell.put(chunk)
         if self.store is not None:
-            self.store.add(cell.key, chunk)
+            self.store.add(cell.key, chunk, cell.world.problem)
         self.last = cell.name
         if self.begin is None:
             self.begin = time.monotonic()
