@@ -30,9 +30,9 @@ class Source:
     """Hands over every arm's values in their order. Environments are drawn from ahead; a user's function, which may be
     a real experiment, is asked for what is needed and no more."""
 
-    def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int) -> None:
+    def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int, batch: int = 1) -> None:
         m = explorer.problem.m
-        self.explorer = explorer
+        self.explorer, self.batch = explorer, batch  # samples between two looks
         if explorer.samples == 0:  # else its numbers were drawn before, and a moment is judged once
             explorer.policy.seed(seed, run)
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler

@@ -30,8 +30,9 @@ class Loop(NamedTuple):
 
     ``policies`` are names of policies of this package, or classes from elsewhere; ``data`` is the type that ``problem.lower()``
     returns. ``prepare(explorer, source)`` gets a stretch ready; ``fits`` says whether the loop can run this very explorer. Only a
-    loop with ``near`` also runs with an epsilon. ``parameters`` are those of the policy that the loop goes by: where another one
-    is not at its default, Python runs.
+    loop with ``near`` also runs with an epsilon, and only one with ``batches`` with several samples between two looks, or to the
+    end of the budget (``spend``). ``parameters`` are those of the policy that the loop goes by: where another one is not at its
+    default, Python runs.
     """
 
     policies: tuple[str | type, ...]
@@ -40,6 +41,7 @@ class Loop(NamedTuple):
     fits: Callable[[Any], bool] = always
     near: bool = False
     parameters: tuple[str, ...] = ()
+    batches: bool = False
 
 
 def lowered(explorer: Any, source: Any) -> tuple[Any, Sequence, Record, Stock]:
