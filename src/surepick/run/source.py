@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Several
 from itertools import islice
@@ -55,6 +56,11 @@ class Source:
                 self.chunk = FEWEST
         self.buffer = np.empty((m, self.chunk))
 
+    @property
+    def ahead(self) -> bool:
+        """Values are drawn ahead: an environment gives them, and nobody is asked for each."""
+        return self.chunk > 1
+
     def lower(self) -> Stock:
         """The values for compiled loops."""
         return Stock(self.buffer, self.stock, self.laws)
@@ -106,6 +112,11 @@ class Source:
         values = self.drawn(arm, n)
         self.buffer[arm, : len(values)] = values
         self.stock[arm, Shelf.USED], self.stock[arm, Shelf.FILLED] = 0, len(values)
+
+    def take_all(self, arms: list[int]) -> None:
+        """Tell the explorer one value more for every time that an arm is listed; those of one arm together."""
+        for arm, n in Counter(arms).items() if len(arms) != 1 else ((arms[0], 1),):
+            self.take(arm, n)
 
     def take(self, arm: int, n: int) -> None:
         """Tell the explorer the next n values of an arm."""

@@ -34,6 +34,12 @@ def batch_of(explorer: Any, source: Any) -> Batch:
     return Batch(source.batch, explorer.spend, np.empty(source.batch, whole), np.zeros(m, whole), np.zeros(2, whole))
 
 
+def rest_of(batch: Batch) -> list[int]:
+    """The arms of samples that are planned and not taken."""
+    rest: list[int] = batch.arms[batch.state[TAKEN] : batch.state[PLANNED]].tolist()
+    return rest
+
+
 @tight
 def plan(arm, batch):
     """One sample of an arm more."""
@@ -52,7 +58,7 @@ def take(batch, record, stock):
         if what != Stop.PAUSED:
             return what, arm
         state[TAKEN] += 1
-    return Stop.PAUSED, np.int64(-1)
+    return Stop.PAUSED.value, np.int64(-1)
 
 
 @lean

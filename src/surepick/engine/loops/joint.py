@@ -28,9 +28,9 @@ from .batch import PLANNED, TAKEN, Batch, batch_of, plan
 from .declare import lowered
 
 UPPER, LOWER = 0, 1  # rows of ``pair`` and ``slopes``
-# Entries of ``state``: samples so far, with those that are planned; exchanges; half pairs; the fewest samples of an arm, some time
-# ago; how many arms were observed since the last look, -1 at first, and how many of them gave evidence; whether all arms are of
-# one kind and range; whether all arms have been seen.
+# Entries of ``state``: samples so far, with those planned; exchanges; half pairs; the fewest samples of an arm, some time ago;
+# how many arms were observed since the last look, -1 at first, and how many of them gave evidence; whether all arms are of one
+# kind and range; whether all arms have been seen.
 TOTAL, COUNT, HALVES, FEWEST, OBSERVED, FRESH, ALIKE, BEGUN = 0, 1, 2, 3, 4, 5, 6, 7
 
 
@@ -80,7 +80,8 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
         verdicts=np.zeros(spots, whole), tree=np.zeros(2 * size_of(spots), whole), seats=np.zeros(m, whole),
         sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole), first=np.zeros(m + 1, whole),
         links=np.zeros(2 * spots, whole), known=known, weights=np.empty(m), paired=paired, counts=record.counts.copy(),
-        moved=np.empty(2 * m, whole), decision=decision.astype(whole), state=np.array([record.counts.sum(), 0, halves, 0, -1, 0, int(alike), 0]),
+        moved=np.empty(2 * m, whole), decision=decision.astype(whole),
+        state=np.array([record.counts.sum(), 0, halves, 0, -1, 0, int(alike), 0]),
     )  # fmt: skip
 
 

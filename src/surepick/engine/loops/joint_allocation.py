@@ -83,7 +83,7 @@ def run(data, before, game, limit, rounds):
         if planned(game) == 0:
             anew, many = state[OBSERVED] < 0, state[FRESH]
             if not improve(data, table.weights, table.decision):
-                return Stop.UNSURE, -1
+                return Stop.UNSURE.value, -1
             if anew:
                 lay(table)
             for i in range(len(before)):
@@ -94,7 +94,7 @@ def run(data, before, game, limit, rounds):
             rescore(anew, many, game)
             size = min(batch.size, limit - state[TOTAL])
             if size <= 0:
-                return Stop.SPENT, -1
+                return Stop.SPENT.value, -1
             while planned(game) < size:
                 e, certified = -1, True
                 if state[COUNT] > 0:
@@ -107,10 +107,10 @@ def run(data, before, game, limit, rounds):
                         if f >= 0:
                             e, certified = f, False
                 if (batch.size > 1 or batch.spend) and lacking(e, game):
-                    return Stop.UNSURE, -1
+                    return Stop.UNSURE.value, -1
                 arm = choose(e, certified and planned(game) == 0 and not batch.spend, game)
                 if arm < 0:
-                    return Stop.DECIDED, -1
+                    return Stop.DECIDED.value, -1
                 sampling(arm, game)
                 if planned(game) < size:
                     foresee(game)
@@ -118,12 +118,13 @@ def run(data, before, game, limit, rounds):
         if what != Stop.PAUSED:
             return what, arm
         take_in(game)
-    return Stop.PAUSED, -1
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, m = explorer.problem.lower(), explorer.problem.m
-    return Stretch(run, (data, np.empty(m, dtype=np.int64), game_of(explorer, source, m * m, False)))
+    game = game_of(explorer, source, m * m, False)
+    return Stretch(run, (data, np.empty(m, dtype=np.int64), game), game.batch)
 
 
 LOOP = Loop(("joint",), Allocation, prepare, batches=True)

@@ -154,7 +154,7 @@ def blocking(data, game):
 
 @lean
 def reseat(g, many, data, taken, table):
-    """Make the decision of a group right, after several weights have changed; returns how many arms of ``moved`` there are then."""
+    """Make a group's decision right, after several weights have changed; returns how many arms of ``moved`` there are then."""
     weights, sitting, edge = table.weights, table.sitting, data.starts[g] + data.k
     if edge == data.starts[g + 1]:
         return many
@@ -207,7 +207,7 @@ def run(data, game, limit, rounds):
             seat(data, taken, game)
             size = min(batch.size, limit - state[TOTAL])
             if size <= 0:
-                return Stop.SPENT, -1
+                return Stop.SPENT.value, -1
             while planned(game) < size:
                 e, certified = -1, True
                 if state[COUNT] > 0:
@@ -220,10 +220,10 @@ def run(data, game, limit, rounds):
                         if f >= 0:
                             e, certified = f, False
                 if (batch.size > 1 or batch.spend) and lacking(e, game):
-                    return Stop.UNSURE, -1
+                    return Stop.UNSURE.value, -1
                 arm = choose(e, certified and planned(game) == 0 and not batch.spend, game)
                 if arm < 0:
-                    return Stop.DECIDED, -1
+                    return Stop.DECIDED.value, -1
                 sampling(arm, game)
                 if planned(game) < size:
                     foresee(game)
@@ -231,12 +231,12 @@ def run(data, game, limit, rounds):
         if what != Stop.PAUSED:
             return what, arm
         take_in(game)
-    return Stop.PAUSED, -1
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
-    data = explorer.problem.lower()
-    return Stretch(run, (data, game_of(explorer, source, explorer.policy.pairs, True)))
+    game = game_of(explorer, source, explorer.policy.pairs, True)
+    return Stretch(run, (explorer.problem.lower(), game), game.batch)
 
 
 LOOP = Loop(("joint",), Partition, prepare, batches=True)

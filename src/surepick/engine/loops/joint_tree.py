@@ -98,7 +98,7 @@ def run(data, game, limit, rounds):
             rescore(anew, state[FRESH], game)
             size = min(batch.size, limit - state[TOTAL])
             if size <= 0:
-                return Stop.SPENT, -1
+                return Stop.SPENT.value, -1
             while planned(game) < size:
                 e, certified = -1, True
                 if state[COUNT] > 0:
@@ -111,10 +111,10 @@ def run(data, game, limit, rounds):
                         if f >= 0:
                             e, certified = f, False
                 if (batch.size > 1 or batch.spend) and lacking(e, game):
-                    return Stop.UNSURE, -1
+                    return Stop.UNSURE.value, -1
                 arm = choose(e, certified and planned(game) == 0 and not batch.spend, game)
                 if arm < 0:
-                    return Stop.DECIDED, -1
+                    return Stop.DECIDED.value, -1
                 sampling(arm, game)
                 if planned(game) < size:
                     foresee(game)
@@ -122,12 +122,12 @@ def run(data, game, limit, rounds):
         if what != Stop.PAUSED:
             return what, arm
         take_in(game)
-    return Stop.PAUSED, -1
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
-    data = explorer.problem.lower()
-    return Stretch(run, (data, game_of(explorer, source, explorer.policy.pairs, True)))
+    game = game_of(explorer, source, explorer.policy.pairs, True)
+    return Stretch(run, (explorer.problem.lower(), game), game.batch)
 
 
 LOOP = Loop(("joint",), Tree, prepare, batches=True)
