@@ -392,7 +392,7 @@ class Explorer:
         Asking changes nothing: until observations are told, the same question has the same answer. So say what is on its way:
         ``pending={"red": 3}`` counts three observations of that arm as if they were planned, and the next ones go elsewhere.
         """
-        n = whole(n, "The number of samples to ask for", 1, MANY)
+        n = whole(n, "n", 1, MANY)
         waiting = self._waiting(pending)
         if self.done or not self.able.any():
             return []
@@ -419,7 +419,8 @@ class Explorer:
             return waiting
         if not isinstance(pending, Mapping):
             raise SettingError(
-                f"pending must be a dict of arms and how many of their values are on their way, not {short(pending)}."
+                f"pending must be a dict of arms and how many of their values are on their way, not {short(pending)}.",
+                key="pending",
             )
         for arm, k in pending.items():
             waiting[self.problem.index[arm]] += whole(k, f"pending[{short(arm)}]", 0, MANY)

@@ -107,15 +107,18 @@ def chosen(given: object, what: str, base: type[Made], known: Mapping[str, type[
     if isinstance(given, str):
         return str(given) if given in words else _named(given, what, known, words)
     if isinstance(given, type) and issubclass(given, base):
-        raise SettingError(f"{what} must be an object, {given.__name__}(), and not the class {given.__name__} itself.")
+        raise SettingError(f"{what} must be an object, {given.__name__}(), and not the class {given.__name__} itself.", key=what)
     if not isinstance(given, base):
-        raise SettingError(_unknown(given, what, known, words))
+        raise SettingError(_unknown(given, what, known, words), key=what)
     if not isinstance(getattr(given, "name", None), str):
-        raise SettingError(f"{what}={short(given)}: give the class {type(given).__name__} a name, by which certificates call it.")
+        raise SettingError(
+            f"{what}={short(given)}: give the class {type(given).__name__} a name, by which certificates call it.", key=what
+        )
     if known.get(given.name, type(given)) is not type(given):
         raise SettingError(
             f"{what}={short(given)}: the class {type(given).__name__} has the name {given.name!r} of another one; give it a name "
-            "of its own."
+            "of its own.",
+            key=what,
         )
     return given.fresh()
 
@@ -123,21 +126,24 @@ def chosen(given: object, what: str, base: type[Made], known: Mapping[str, type[
 def _named(text: str, what: str, known: Mapping[str, type[Made]], words: Sequence[str]) -> Made:
     name, colon, rest = text.partition(":")
     if name not in known:
-        raise SettingError(_unknown(text, what, known, words))
+        raise SettingError(_unknown(text, what, known, words), key=what)
     cls = known[name]
     given: dict[str, Any] = {}
     for part in rest.split(",") if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
-            raise SettingError(f"{what}={short(text)}: parameters are written as in {_example(cls)}.")
+            raise SettingError(f"{what}={short(text)}: parameters are written as in {_example(cls)}.", key=what)
         if key not in defaults(cls):
-            raise SettingError(f"{what}={short(text)}: {_has(cls, key)}.")
+            raise SettingError(f"{what}={short(text)}: {_has(cls, key)}.", key=what)
         if key in given:
-            raise SettingError(f"{what}={short(text)}: {key} is given twice.")
+            raise SettingError(f"{what}={short(text)}: {key} is given twice.", key=what)
         given[key] = _value(value)
     if missing := [key for key, value in defaults(cls).items() if value is REQUIRED and key not in given]:
-        raise SettingError(f"{what}={short(text)}: {', '.join(missing)} is missing; write {_example(cls)}.")
-    return cls(**given)
+        raise SettingError(f"{what}={short(text)}: {', '.join(missing)} is missing; write {_example(cls)}.", key=what)
+    try:
+        return cls(**given)
+    except SettingError as error:  # about a parameter, which is part of the setting
+        raise SettingError(f"{what}={short(text)}: {error}", key=what) from None
 
 
 def _unknown(given: object, what: str, known: Mapping[str, object], words: Sequence[str]) -> str:

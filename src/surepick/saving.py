@@ -18,11 +18,11 @@ from .certificate import Certificate
 from .checks import file, short
 from .confidence import CONFIDENCES, Confidence
 from .confidence.differences import Differences
-from .errors import StudyError, SurepickError
+from .errors import ProblemError, StudyError, SurepickError
 from .estimators import ESTIMATORS, Moments
 from .policies import POLICIES, Policy
-from .problems import PROBLEMS
-from .problems.base import Problem
+from .problems import PROBLEMS, Problem
+from .problems.registry import find
 from .settings import Settings
 
 Made = TypeVar("Made")  # an Explorer, which is made from what stands here and so cannot be named here
@@ -193,10 +193,14 @@ def _problem_of(data: dict[str, Any]) -> Problem:
         if entry["kind"] == "subgaussian":
             entry = {name: entry[name] for name in ("name", "kind", "scale")}
         arms.append(Arm(**entry))
-    parameter = {} if data["kind"] == "sample-allocation" else {"parameter": data["parameter"]}
-    make: Any = PROBLEMS[data["kind"]]
-    problem: Problem = make(arms=arms, **_back(data["keys"]), **parameter)
-    return problem
+    cls = find(data["kind"])
+    if cls is None:
+        raise ProblemError(
+            f"the decision class {data['kind']!r} is not known here: import the module that registers it, or load the file with "
+            "problem=... as it was.",
+            key="kind",
+        )
+    return cls.from_keys(arms, data["parameter"], _back(data["keys"]))
 
 
 def _of_certificate(certificate: Certificate) -> dict[str, Any]:

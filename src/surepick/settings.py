@@ -45,7 +45,7 @@ class Settings:
     def __post_init__(self) -> None:
         delta = number(self.delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
         if delta < SMALLEST:
-            raise SettingError(f"delta = {delta:g} is below {SMALLEST:g}, the smallest that is supported.")
+            raise SettingError(f"delta = {delta:g} is below {SMALLEST:g}, the smallest that is supported.", key="delta")
         checked = {
             "delta": delta,
             "epsilon": number(self.epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0),
@@ -61,10 +61,11 @@ class Settings:
             object.__setattr__(self, name, value)
         if self.per_arm and self.relative:
             raise SettingError(
-                "per_arm=True takes epsilon in units of the parameter; leave out relative=True, a share of the best sum."
+                "per_arm=True takes epsilon in units of the parameter; leave out relative=True, a share of the best sum.",
+                key="per_arm",
             )
         if self.spend and self.budget is None:
-            raise SettingError("spend=True needs a budget: say how many observations to spend.")
+            raise SettingError("spend=True needs a budget: say how many observations to spend.", key="spend")
 
     def asked(self) -> dict[str, Any]:
         """All settings by name, as keywords."""
@@ -79,13 +80,16 @@ class Settings:
         if self.per_arm and not problem.ranked:
             raise SettingError(
                 f"per_arm=True needs best-arm, top-k or best-of-each, whose arms fall short one by one; for {problem.kind} leave "
-                "it out: epsilon is then for the decision as a whole."
+                "it out: epsilon is then for the decision as a whole.",
+                key="per_arm",
             )
         policy = make_policy(self.policy, problem, self.confidence, self.epsilon, self.dependent)
         named = policy.own if self.confidence == OWN else self.confidence
         confidence = make_confidence(named, problem, self.delta * policy.box_share)
         if need := policy.lacks(confidence):
-            raise SettingError(f"policy={str(policy)!r} needs {need}; leave out confidence={str(self.confidence)!r}.")
+            raise SettingError(
+                f"policy={str(policy)!r} needs {need}; leave out confidence={str(self.confidence)!r}.", key="confidence"
+            )
         return policy, confidence
 
 

@@ -25,6 +25,7 @@ class BernoulliVariance(Mixture):
     def unit(self, arm: Arm) -> Unit:
         if arm.kind != "bernoulli":
             raise SettingError(
-                f"confidence='bernoulli-variance' is for arms with kind='bernoulli', and {arm.name!r} is {arm.kind}: use 'auto'."
+                f"confidence='bernoulli-variance' is for arms with kind='bernoulli', and {arm.name!r} is {arm.kind}: use 'auto'.",
+                key="confidence",
             )
         return Unit(Family.SPREAD, 0.0, 1.0)

@@ -30,6 +30,7 @@ class Beta(Mixture):
     def unit(self, arm: Arm) -> Unit:
         if arm.kind == "subgaussian":
             raise SettingError(
-                f"confidence='beta' is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'."
+                f"confidence='beta' is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'.",
+                key="confidence",
             )
         return Unit(Family.UNIT, arm.low, arm.high - arm.low)

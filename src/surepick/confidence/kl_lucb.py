@@ -42,7 +42,10 @@ class KLLUCBInterval(Confidence):
     def bind(self, problem: Problem, delta: float) -> None:
         super().bind(problem, delta)
         if problem.parameter.name != "mean" or not np.isfinite(problem.scales + problem.low).all():
-            raise SettingError("confidence='kl-lucb' is for means of bounded arms; use 'auto', 'paper', 'lucb' or 'clucb' here.")
+            raise SettingError(
+                "confidence='kl-lucb' is for means of bounded arms; use 'auto', 'paper', 'lucb' or 'clucb' here.",
+                key="confidence",
+            )
 
     def level(self, t: int) -> float:
         return math.log(self.k1) + math.log(self.problem.m) + self.alpha * math.log(t) - math.log(self.delta)

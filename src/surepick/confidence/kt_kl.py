@@ -59,5 +59,6 @@ def bounded_only(name: str, problem: Problem) -> None:
     for arm in problem.arms:
         if arm.kind == "subgaussian":
             raise SettingError(
-                f"confidence={name!r} is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'."
+                f"confidence={name!r} is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'.",
+                key="confidence",
             )

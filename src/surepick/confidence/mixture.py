@@ -54,7 +54,8 @@ class Mixture(Confidence):
         super().bind(problem, delta)
         if not weighable(problem):
             raise SettingError(
-                f"confidence={self.name!r} is for means and variances; an estimator of your own has the intervals of 'paper'."
+                f"confidence={self.name!r} is for means and variances; an estimator of your own has the intervals of 'paper'.",
+                key="confidence",
             )
         units = [self.unit(arm) for arm in problem.arms]
         self.families: Ints = np.array([u.family for u in units])
@@ -127,9 +128,9 @@ def weighable(problem: Problem) -> bool:
 
 def mean_only(name: str, problem: Problem) -> None:
     if type(problem.parameter) is not Mean:
-        raise SettingError(f"confidence={name!r} is for means; use 'auto' or 'pairs' for variances.")
+        raise SettingError(f"confidence={name!r} is for means; use 'auto' or 'pairs' for variances.", key="confidence")
 
 
 def variance_only(name: str, problem: Problem) -> None:
     if type(problem.parameter) is not Variance:
-        raise SettingError(f"confidence={name!r} is for variances; use 'auto' for means.")
+        raise SettingError(f"confidence={name!r} is for variances; use 'auto' for means.", key="confidence")

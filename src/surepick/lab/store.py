@@ -61,7 +61,7 @@ class Store:
                 finally:
                     store.flush()
         except sqlite3.DatabaseError as error:
-            if "not a database" in str(error):
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise _foreign(file) from None
             raise SettingError(
                 f"{file}: the store cannot be used ({error}); check your rights there and the room on the disk."

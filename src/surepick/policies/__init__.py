@@ -46,12 +46,13 @@ def make_policy(
         return automatic(problem, confidence, epsilon, dependent)
     if need := asked.needs(problem):
         able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None]
-        raise SettingError(f"policy={str(asked)!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.")
+        raise SettingError(f"policy={str(asked)!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.", key="policy")
     if dependent and asked.independent:
         able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None and not cls.independent]
         raise SettingError(
             f"policy={str(asked)!r} multiplies the evidence of different arms, which needs arms that are independent of each "
-            f"other; with dependent=True use 'auto' or one of {', '.join(able)}."
+            f"other; with dependent=True use 'auto' or one of {', '.join(able)}.",
+            key="policy",
         )
     return asked.bound(problem)
 

@@ -20,14 +20,13 @@ from ..errors import StudyError
 from ..estimators import Mean, Variance
 from ..explorer import Explorer
 from ..problems import Problem
+from ..problems.registry import find
 from ..settings import NAMES, Settings
 from .build import build_arms, build_problem
 from .complaints import Place
 from .schema import StudyKeys
 from .tables import Table, read_text
 from .worlds import build_world
-
-NOUNS = {"sample-allocation": "stratum", "resource-plan": "site", "spanning-tree": "edge", "matching": "edge", "path": "edge"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,11 +79,10 @@ class StudySpec(Settings):
             raise StudyError(f"{source}: a study is a dict with the keys of a study file, not {short(data)}.")
         place = Place(source, Path(base) if base is not None else Path())
         keys = place.check(StudyKeys, data)
-        kind = keys.problem.get("kind")
-        arms, table = build_arms(place, keys.arms, NOUNS.get(str(kind), "arm"))
+        arms, table = build_arms(place, keys.arms, find(keys.problem.get("kind")) or Problem)
         problem = build_problem(place, keys.problem, arms, table)
         environment = None if keys.simulate is None else build_world(place, keys.simulate, problem, table)
-        with place.blame("", NAMES):
+        with place.blame(""):
             spec = cls(
                 **{name: getattr(keys, name) for name in NAMES},
                 problem=problem,
@@ -99,7 +97,7 @@ class StudySpec(Settings):
         if keys.theta is not None:
             if keys.simulate is not None:
                 place.fail("theta", "the simulate table already says what the truth is; give only one of the two.")
-            with place.blame("theta"):
+            with place.blame(""):
                 problem.check_vector(keys.theta, "theta")
         return spec
 
