@@ -38,8 +38,7 @@ def test_relative_gap_of_an_allocation(data: st.DataObject) -> None:
     assert share == pytest.approx(max(0.0, *ratios), rel=1e-9, abs=1e-12)
     assert problem.contains(rival.astype(float))
     out = np.empty(problem.m, dtype=np.int64)
-    args = problem._share2, lower, upper, y.astype(float), problem.least, problem.most, problem.budget
-    bound = compiled("allocation").ratio_bound(*args, out)
+    bound = compiled("allocation_ratio").ratio_bound(problem.lower(), lower, upper, y.astype(float), np.zeros(2), out)
     assert bound >= share * (1 - 1e-6) - 1e-12
 
 
@@ -53,9 +52,7 @@ def test_the_bound_by_a_price_is_tight_for_large_budgets() -> None:
         y = problem.solve(middle)
         share = problem.relative_rival(lower, upper, y)[1]
         out = np.empty(m, dtype=np.int64)
-        bound = compiled("allocation").ratio_bound(
-            problem._share2, lower, upper, y.astype(float), problem.least, problem.most, problem.budget, out
-        )
+        bound = compiled("allocation_ratio").ratio_bound(problem.lower(), lower, upper, y.astype(float), np.zeros(2), out)
         assert share * (1 - 1e-6) <= bound <= share + 1e-3
         assert out.sum() <= problem.budget
 

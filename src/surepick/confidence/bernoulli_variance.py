@@ -18,14 +18,13 @@ class BernoulliVariance(Mixture):
 
     name = "bernoulli-variance"
 
-    def bind(self, problem: Problem, delta: float) -> None:
+    def __init__(self, problem: Problem, delta: float) -> None:
         variance_only(self.name, problem)
-        super().bind(problem, delta)
+        super().__init__(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
         if arm.kind != "bernoulli":
             raise SettingError(
-                f"confidence='bernoulli-variance' is for arms with kind='bernoulli', and {arm.name!r} is {arm.kind}: use 'auto'.",
-                key="confidence",
+                f"confidence='bernoulli-variance' is for arms with kind='bernoulli', and {arm.name!r} is {arm.kind}: use 'auto'."
             )
         return Unit(Family.SPREAD, 0.0, 1.0)

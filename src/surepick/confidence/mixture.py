@@ -10,7 +10,6 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from ..arms import Arm, Floats, Ints
-from ..checks import MANY, whole
 from ..engine import compiled
 from ..engine.data import Sequence
 from ..engine.enums import Family, Form
@@ -37,25 +36,16 @@ class Mixture(Confidence):
     The evidence against the truth is the logarithm of a non-negative supermartingale that starts at 1, so by Ville's inequality
     it ever exceeds ln(m / delta) with probability at most delta / m; the union is over the m arms only, none over time.
     Mixing widths are set by rho = N0 / (2 ln(1/alpha) + ln(1 + 2 ln(1/alpha))), alpha = delta / m, N0 = 1000 observations of an
-    arm unless you say otherwise, fixed before the data. It moves where the intervals are tightest, not whether they hold.
+    arm: fixed before the data. It moves where the intervals are tightest, not whether they hold.
 
     An interval depends on its own arm's observations alone.
-
-    Parameters
-    ----------
-    tuned : int
-        N0, from 1 to 10,000,000: the observations of an arm at which its interval is about tightest.
     """
 
-    def __init__(self, *, tuned: int = TUNED) -> None:
-        self.tuned = whole(tuned, f"tuned of {self.name}", 1, MANY)
-
-    def bind(self, problem: Problem, delta: float) -> None:
-        super().bind(problem, delta)
+    def __init__(self, problem: Problem, delta: float) -> None:
+        super().__init__(problem, delta)
         if not weighable(problem):
             raise SettingError(
-                f"confidence={self.name!r} is for means and variances; an estimator of your own has the intervals of 'paper'.",
-                key="confidence",
+                f"confidence={self.name!r} is for means and variances; an estimator of your own has the intervals of 'paper'."
             )
         units = [self.unit(arm) for arm in problem.arms]
         self.families: Ints = np.array([u.family for u in units])
@@ -63,7 +53,7 @@ class Mixture(Confidence):
         self.scale: Floats = np.array([u.scale for u in units])
         self.paired = np.array([u.pairs for u in units])
         self.level = math.log(problem.m) - math.log(delta)
-        self.rho = width(self.level, self.tuned)
+        self.rho = width(self.level)
         self._forget()
 
     def _forget(self) -> None:
@@ -116,9 +106,9 @@ class Mixture(Confidence):
         return np.array([self.families, self.places(record), self.scale, self.paired], dtype=np.float64)
 
 
-def width(level: float, tuned: float = TUNED) -> float:
+def width(level: float) -> float:
     """rho, from level = ln(1 / alpha)."""
-    return tuned / (2.0 * level + math.log1p(2.0 * level))
+    return TUNED / (2.0 * level + math.log1p(2.0 * level))
 
 
 def weighable(problem: Problem) -> bool:
@@ -128,9 +118,9 @@ def weighable(problem: Problem) -> bool:
 
 def mean_only(name: str, problem: Problem) -> None:
     if type(problem.parameter) is not Mean:
-        raise SettingError(f"confidence={name!r} is for means; use 'auto' or 'pairs' for variances.", key="confidence")
+        raise SettingError(f"confidence={name!r} is for means; use 'auto' or 'pairs' for variances.")
 
 
 def variance_only(name: str, problem: Problem) -> None:
     if type(problem.parameter) is not Variance:
-        raise SettingError(f"confidence={name!r} is for variances; use 'auto' for means.", key="confidence")
+        raise SettingError(f"confidence={name!r} is for variances; use 'auto' for means.")

@@ -24,9 +24,9 @@ class UStatistic(Paper):
 
     name = "u-statistic"
 
-    def bind(self, problem: Problem, delta: float) -> None:
+    def __init__(self, problem: Problem, delta: float) -> None:
         variance_only(self.name, problem)
-        super().bind(problem, delta)
+        super().__init__(problem, delta)
 
     def radius(self, counts: Ints) -> Floats:
         c = self.log_term(int(counts.sum()))

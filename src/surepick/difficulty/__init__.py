@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .hardness import Hardness, hardness
+from .width import width
 
-__all__ = ["Hardness", "hardness"]
+__all__ = ["Hardness", "hardness", "width"]

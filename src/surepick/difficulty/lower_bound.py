@@ -21,10 +21,8 @@ from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_array, vstack
 
 from ..arms import Floats, Ints
-from ..problems import Problem
-from ..problems.half_spaces import HalfSpaces
-from ..problems.oracle import OracleProblem
-from .alternatives import reachable, tie
+from ..problems import Matching, Path, Problem
+from .alternatives import HalfSpaces, alternatives
 from .divergence import Divergence
 from .responses import best_responses
 from .rivals import Rivals
@@ -41,15 +39,13 @@ def characteristic_time(problem: Problem, theta: Floats) -> tuple[float, Floats 
     """
     if not Divergence.knows(problem):
         return None
-    spaces, rivals = problem.half_spaces(theta), None
-    if spaces is None and isinstance(problem, OracleProblem) and problem.splits:
-        rivals = Rivals(problem, theta)
-        spaces = rivals.first()
+    rivals = Rivals(problem, theta) if isinstance(problem, (Matching, Path)) else None
+    spaces = alternatives(problem, theta) if rivals is None else rivals.first()
     if spaces is None:
         return None
-    if tie(spaces, problem, theta):
+    if spaces.tie(problem, theta):
         return math.inf, None
-    spaces = reachable(spaces, problem, theta)
+    spaces = spaces.reachable(problem, theta)
     if len(spaces.gap) == 0:
         return 0.0, None
     return _cutting_planes(Divergence(problem, theta), spaces, rivals)

@@ -13,8 +13,11 @@ from .numba_nrt import LEAN
 # Rooms whose kernels Python may run as they stand: what asking, telling and certificates need, which for few arms is little work.
 PATIENT = {
     f"{__package__}.kernels.{room}"
-    for room in ("divergence", "exchanges", "glr", "intervals", "least", "linear", "mixtures", "order", "partitions", "trees")
-}
+    for room in (
+        "allocation_gap", "brent", "divergence", "exchanges", "glr", "intervals", "least", "linear", "mixtures", "order",
+        "partitions", "trees",
+    )
+}  # fmt: skip
 
 
 def _make(function: Any, *, small: bool = False, **options: Any) -> Any:

@@ -104,10 +104,12 @@ class Tree(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """So many units in all, least to most of every stratum; sizes are shares of the population."""
+    """So many units in all, least to most of every stratum; sizes compare as the strata's do, and squares are those of their
+    shares of the population."""
 
     budget: int
     sizes: Array
+    squares: Array
     least: Array
     most: Array
 

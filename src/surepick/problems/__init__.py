@@ -1,4 +1,4 @@
-"""Decision classes, one file each. A new class is one file and one line here; outside of the package, ``register``."""
+"""Decision classes, one file each. A new class is one file and one line in ``PROBLEMS``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from .best_of_each import BestOfEach
 from .matching import Matching
 from .path import Path
 from .program import Program
-from .registry import PROBLEMS, register
 from .resource_plan import ResourcePlan
 from .sample_allocation import SampleAllocation
 from .separable import Separable
@@ -17,20 +16,22 @@ from .spanning_tree import SpanningTree
 from .subsets import Subsets
 from .top_k import TopK
 
-for _cls in (
-    BestArm,
-    TopK,
-    BestOfEach,
-    SpanningTree,
-    Matching,
-    Path,
-    Subsets,
-    Program,
-    SampleAllocation,
-    ResourcePlan,
-    Separable,
-):
-    register(_cls)
+PROBLEMS: dict[str, type[Problem]] = {
+    cls.kind: cls
+    for cls in (
+        BestArm,
+        TopK,
+        BestOfEach,
+        SpanningTree,
+        Matching,
+        Path,
+        Subsets,
+        Program,
+        SampleAllocation,
+        ResourcePlan,
+        Separable,
+    )
+}
 
 __all__ = [
     "PROBLEMS",
@@ -48,5 +49,4 @@ __all__ = [
     "Subsets",
     "TopK",
     "allocate",
-    "register",
 ]

@@ -15,8 +15,6 @@ from ..errors import ParameterError, ProblemError
 from ..estimators import Variance
 from .allocate import NEAR, check_limits, check_sizes, exact_gain, fill
 from .base import Problem
-from .dual import least_bound
-from .keys import Key, Keys, Numbers, WholePerArm, positive, wholes
 
 PROGRAM = 300_000  # steps up to which the relative gap is worked out exactly
 
@@ -52,8 +50,6 @@ class SampleAllocation(Problem):
     """
 
     kind = "sample-allocation"
-    noun = "stratum"
-    sizes: Floats
     exchangeable = True
     rival_exact = False
 
@@ -70,26 +66,16 @@ class SampleAllocation(Problem):
         upper: int | Sequence[int] | Ints | None = None,
         arms: Names | None = None,
     ) -> None:
-        self.sizes = check_sizes(sizes)
-        made = make_arms(len(self.sizes) if arms is None else arms, self.noun)
+        self.sizes: Floats = check_sizes(sizes)
+        made = make_arms(len(self.sizes) if arms is None else arms, "stratum")
         if len(made) != len(self.sizes):
-            raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.", key="sizes")
+            raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.")
         super().__init__(made, Variance())
         self.budget, self.least, self.most = check_limits(self.m, budget, lower, upper)
         share = self.sizes / self.sizes.sum()
         self._share2: Floats = share * share
         # Divided by a power of two, so that squares stay within floating point and gains compare as before.
         self._n: Floats = np.ldexp(self.sizes, -int(np.frexp(self.sizes.max())[1]))
-
-    @classmethod
-    def study_keys(cls) -> Keys:
-        limits = "a whole number, or a list of them, one a stratum"
-        return {
-            "budget": Key(int, "a whole number of interviews"),
-            "sizes": Key(Numbers, "a list of positive numbers, one a stratum", column="N", read=positive),
-            "lower": Key(WholePerArm, limits, 1, column="lower", read=wholes),
-            "upper": Key(WholePerArm, limits, None, column="upper", read=wholes),
-        }
 
     def keys(self) -> dict[str, Any]:
         return {
@@ -112,10 +98,7 @@ class SampleAllocation(Problem):
     def reward_at(self, theta: Floats, decision: Floats) -> float:
         if (decision < 1 / WIDEST).any():
             where = int(np.flatnonzero(decision < 1 / WIDEST)[0])
-            raise ParameterError(
-                f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.",
-                key=f"decision[{where}]",
-            )
+            raise ParameterError(f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.")
         return -float((self._share2 * theta / decision).sum())
 
     def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
@@ -167,50 +150,27 @@ class SampleAllocation(Problem):
 
     def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
         """G by Lagrangian duality: an upper bound, equal to G up to rounding to whole interviews."""
-        up, down = self._share2 * upper, self._share2 * lower
-        slack = self.budget - float(decision.sum())
-        low, high = self.least.astype(np.float64), self.most.astype(np.float64)
-
-        def best(price: float) -> tuple[Floats, Floats]:
-            """Every arm's best number of interviews at this price, and what it gains over the decision."""
-            root = np.sqrt(up / price + 0.25) + 0.5 if price > 0 else np.where(up > 0, high, decision)
-            more = np.clip(np.floor(root), decision, high)
-            gain_more = up * (1 / decision - 1 / more) - price * (more - decision)
-            root = np.sqrt(down / price + 0.25) + 0.5 if price > 0 else decision
-            less = np.clip(np.floor(root), low, decision)
-            gain_less = down * (1 / decision - 1 / less) - price * (less - decision)
-            rise = gain_more >= gain_less
-            return np.where(rise, more, less), np.where(rise, gain_more, gain_less)
-
-        def bound(price: float) -> float:
-            return float(best(price)[1].sum()) + price * slack
-
-        highest = float((up / (low * (low + 1))).max())
-        price, value = least_bound(bound, highest)
-        rival = best(price)[0]
-        # A whole decision within the budget: a slightly higher price frees the interviews that are too many.
-        lo, hi = price, max(highest, price) * 2.0
-        for _ in range(60):
-            if rival.sum() <= self.budget:
-                break
-            lo, hi = (lo + hi) / 2, hi
-            rival = best(lo)[0]
-        return rival.astype(np.int64), value
+        rival = np.rint(decision).astype(np.int64)
+        return rival, float(compiled("allocation_gap").gap_bound(self.lower(), lower, upper, decision, rival))
 
     def relative_rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
-        """The largest of V(decision) / V(y) - 1 over the box and all allocations y, V being the variance.
+        """The largest of V(decision) / V(y) - 1 over the box and all allocations y, V being the variance; by dynamic programming
+        while that is cheap, else from above by a price on interviews."""
+        rival, kernels = np.rint(decision).astype(np.int64), compiled("allocation_ratio")
+        if self.ratio_exact:
+            return rival, float(kernels.ratio_exact(self.lower(), lower, upper, decision, rival))
+        return rival, float(kernels.ratio_bound(self.lower(), lower, upper, decision, np.zeros(2), rival))
 
-        For a share g this is the sign of a separable table, sum_i theta_i (n_i/n)^2 (1 / decision_i - (1 + g) / y_i): by dynamic
-        programming while that is cheap, else from above by a price on interviews.
-        """
-        rival = np.rint(decision).astype(np.int64)
-        exact = self.m * min(self.budget, int(self.most.max())) * self.budget <= PROGRAM
-        weigh = compiled("allocation").ratio_exact if exact else compiled("allocation").ratio_bound
-        share = weigh(self._share2, lower, upper, decision, self.least, self.most, self.budget, rival)
-        return rival, float(share)
+    @property
+    def ratio_exact(self) -> bool:
+        """The relative gap that ``relative_rival`` returns is attained; if not, it is an upper bound."""
+        return self.m * min(self.budget, int(self.most.max())) * self.budget <= PROGRAM
+
+    def slopes(self, decision: ArrayLike) -> Floats:
+        return -self._share2 / self.check_vector(decision, "decision")
 
     def lower(self) -> Allocation:
-        return Allocation(self.budget, self._n, self.least, self.most)
+        return Allocation(self.budget, self._n, self._share2, self.least, self.most)
 
     @property
     def most_exchanges(self) -> int:
@@ -226,9 +186,7 @@ class SampleAllocation(Problem):
 def _refuse_negative(theta: Floats, what: str) -> None:
     if not (np.isfinite(theta) & (theta >= 0)).all():
         where = int(np.flatnonzero(~(np.isfinite(theta) & (theta >= 0)))[0])
-        raise ParameterError(
-            f"{what}[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.", key=f"{what}[{where}]"
-        )
+        raise ParameterError(f"{what}[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
 
 
 def _extremes(sizes: Floats, theta: Floats, unit: Ints, among: Bools, strongest: bool) -> Ints:

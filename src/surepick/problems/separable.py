@@ -67,38 +67,33 @@ class Separable(Problem):
         parameter: str | Estimator = "mean",
     ) -> None:
         if not sequence(levels) and not isinstance(levels, np.ndarray):
-            raise ProblemError(f"levels must be a list with the values of every y_i, not {short(levels)}.", key="levels")
+            raise ProblemError(f"levels must be a list with the values of every y_i, not {short(levels)}.")
         given = entries(levels) or []
         made = make_arms(len(given) if arms is None else arms)
         super().__init__(made, make_estimator(parameter))
         if len(given) != self.m:
-            raise ProblemError(
-                f"There are {self.m} arms but levels for {len(given)}: give the levels of every arm.", key="levels"
-            )
+            raise ProblemError(f"There are {self.m} arms but levels for {len(given)}: give the levels of every arm.")
         if not callable(rewards) and not sequence(rewards):
-            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.", key="rewards")
+            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
         self.rewards: list[Reward] = [rewards] * self.m if callable(rewards) else list(rewards)
         if len(self.rewards) != self.m or not all(callable(r) for r in self.rewards):
-            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.", key="rewards")
+            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
         if not callable(oracle):
-            raise ProblemError("oracle must be a function that returns the best decision.", key="oracle")
+            raise ProblemError("oracle must be a function that returns the best decision.")
         self.table: bool = flag(table, "table", ProblemError)
         self.bimonotone: bool = flag(bimonotone, "bimonotone", ProblemError)
         if not (self.table or self.bimonotone):
             raise ProblemError(
                 "An oracle of theta alone cannot certify a decision between the points it is asked at. Either declare "
                 "bimonotone=True if phi_i rises with theta_i and falls with the others, or give an oracle of tables "
-                "with table=True.",
-                key="table",
+                "with table=True."
             )
         self.levels: list[Floats] = []
         for arm, own in zip(made, given, strict=True):
             values = numbers(own)
             finite = values is not None and values.ndim == 1 and bool((np.abs(values) <= WIDEST).all())
             if values is None or not finite or not 0 < len(values) == len(set(values)):
-                raise ProblemError(
-                    f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.", key="levels"
-                )
+                raise ProblemError(f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.")
             self.levels.append(values)
         self.oracle = oracle
         self.exact: bool = self.bimonotone
@@ -112,7 +107,7 @@ class Separable(Problem):
         table = _worths(self.rewards[i], self.arms[i], theta, values)
         if not np.isfinite(table).all():
             raise ProblemError(
-                f"The reward of arm {self.names[i]!r} at theta = {theta:g} is not a finite number for every level.", key="rewards"
+                f"The reward of arm {self.names[i]!r} at theta = {theta:g} is not a finite number for every level."
             )
         return table
 
@@ -123,19 +118,15 @@ class Separable(Problem):
         try:
             answer = self.oracle(question)
         except Exception as error:
-            raise ProblemError(f"The oracle failed: {short(error)}.", key="oracle") from error
+            raise ProblemError(f"The oracle failed: {short(error)}.") from error
         if (values := numbers(answer)) is None or values.shape != (self.m,):
-            raise InfeasibleError(
-                f"The oracle returned {short(answer)}; it must return a decision with {self.m} entries.", key="oracle"
-            )
+            raise InfeasibleError(f"The oracle returned {short(answer)}; it must return a decision with {self.m} entries.")
         decision = np.asarray(answer)
         if decision.dtype.kind not in "iuf" or decision.shape != values.shape:
             decision = values
         for i, values in enumerate(self.levels):
             if not (values == decision[i]).any():
-                raise ProblemError(
-                    f"The oracle put arm {self.arms[i].name!r} at {decision[i]!r}, which is not among its levels.", key="oracle"
-                )
+                raise ProblemError(f"The oracle put arm {self.arms[i].name!r} at {decision[i]!r}, which is not among its levels.")
         return decision
 
     def solve_at(self, theta: Floats) -> np.ndarray[Any, Any]:
@@ -228,9 +219,7 @@ def _worths(reward: Reward, arm: Arm, theta: float, levels: Floats) -> Floats:
     try:
         table = numbers([reward(theta, level) for level in levels.tolist()])
     except Exception as error:
-        raise ProblemError(
-            f"The reward of arm {arm.name!r} failed at theta = {theta:g}: {short(error)}.", key="rewards"
-        ) from error
+        raise ProblemError(f"The reward of arm {arm.name!r} failed at theta = {theta:g}: {short(error)}.") from error
     if table is None or table.shape != levels.shape:
-        raise ProblemError(f"The reward of arm {arm.name!r} at theta = {theta:g} is not a number for every level.", key="rewards")
+        raise ProblemError(f"The reward of arm {arm.name!r} at theta = {theta:g} is not a number for every level.")
     return table

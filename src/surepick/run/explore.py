@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from ..certificate import Outcome
-from ..confidence import Confidence
 from ..errors import SettingError
 from ..explorer import Explorer
-from ..policies import Policy
 from ..problems.base import Problem
-from ..settings import Settings
 from .drive import Progress, drive
 from .source import Sampler
 
@@ -21,8 +19,8 @@ def explore(
     sampler: Sampler,
     delta: float = 0.05,
     *,
-    policy: str | Policy = "auto",
-    confidence: str | Confidence = "auto",
+    policy: str = "auto",
+    confidence: str = "auto",
     epsilon: float = 0.0,
     relative: bool = False,
     budget: int | None = None,
@@ -73,8 +71,9 @@ def explore(
         "spend": spend, "dependent": dependent, "per_arm": per_arm,
     }  # fmt: skip
     if isinstance(problem, Explorer):
-        explorer = problem
-        if changed := Settings(**settings).changed():
+        explorer, plain = problem, inspect.signature(explore).parameters
+        changed = [name for name, value in settings.items() if value is not plain[name].default and value != plain[name].default]
+        if changed:
             raise SettingError(f"The explorer has its settings already: leave out {', '.join(changed)}.")
     else:
         explorer = Explorer(problem, **settings)

@@ -1,0 +1,121 @@
+"""The policy ``pac``: what the loops of all classes share. The samples are those of the Python loop.
+
+Three decisions stand to choose from: phi at the estimates, at the middle of the box, and at the middle of the square roots. That
+with the smallest gap is the decision, and the arm that matters most between it and its strongest rival is sampled. Gaps are what
+costs time. The decision of the last round is weighed first; another need not be if the rival that it had when it was last weighed
+already shows a larger gap.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile import lean, tight
+from ..data import Array
+from ..enums import Column
+from ..kernels.sequences import ends, log_term
+
+LOW, UP = 0, 1  # rows of ``box``
+TOTAL, LAST, FIRST = 0, 1, 2  # entries of ``state``: samples so far; the arm sampled last, -1 at first; the option chosen last
+HAIR = 1e-9  # a gap that is larger by this part is larger, however rounding falls
+
+
+class Aim(NamedTuple):
+    """When to stop: at a gap of at most epsilon, in units of the reward or, if relative, as a share of it. ``exact`` gaps are
+    attained, as opposed to upper bounds."""
+
+    epsilon: float
+    relative: bool
+    exact: bool
+
+
+class Options(NamedTuple):
+    """The decisions to choose from, a row each, kept from round to round."""
+
+    theta: Array  # the parameters that they are best for
+    decisions: Array
+    rivals: Array  # the strongest ones when they were weighed last
+    near: Array  # what a search for the gap may begin with
+    box: Array
+    corners: Array  # the best decisions at the lower and the upper ends
+    undecided: Array
+    stakes: Array
+    state: Array
+
+
+def options_of(explorer: Any) -> Options:
+    """The options before the first round: decisions that are about right."""
+    problem, m = explorer.problem, explorer.problem.m
+    corners = np.array([problem.solve_at(end) for end in explorer.box()]).astype(np.int64)
+    many = 3 if (problem.low >= 0).all() else 2
+    decisions = np.tile(explorer.view.decision.astype(np.int64), (many, 1))
+    return Options(
+        theta=np.empty((many, m)), decisions=decisions, rivals=decisions.copy(), near=np.zeros((many, 2)), box=np.empty((2, m)),
+        corners=corners, undecided=np.empty(m, dtype=np.bool_), stakes=np.empty(m),
+        state=np.array([explorer.samples, -1, 0]),
+    )  # fmt: skip
+
+
+def aim_of(explorer: Any, exact: bool) -> Aim:
+    return Aim(float(explorer.epsilon), bool(explorer.relative), exact)
+
+
+@lean
+def place(i, c, options, sequence, record):
+    """The interval of an arm by now, and its parameter in every option."""
+    theta = options.theta
+    low, up = ends(i, c, sequence, record)
+    options.box[LOW, i], options.box[UP, i] = low, up
+    theta[0, i] = min(max(record.table[i, Column.ESTIMATE], low), up)
+    theta[1, i] = min(max((low + up) / 2.0, low), up)
+    if len(theta) > 2:
+        root = (math.sqrt(low) + math.sqrt(up)) / 2.0
+        theta[2, i] = min(max(root * root, low), up)
+
+
+@lean
+def look(options, sequence, record):
+    """The box by now; arms at rest have the intervals they had, unless these widen."""
+    c, last = log_term(options.state[TOTAL], sequence), options.state[LAST]
+    if last >= 0 and sequence.power == 0.0:
+        place(last, c, options, sequence, record)
+    else:
+        for i in range(len(record.counts)):
+            place(i, c, options, sequence, record)
+
+
+@tight
+def alike(q, options):
+    """The first option with the same decision."""
+    decisions = options.decisions
+    for p in range(q):
+        same = True
+        for i in range(decisions.shape[1]):
+            same = same and decisions[p, i] == decisions[q, i]
+        if same:
+            return p
+    return q
+
+
+@tight
+def richest(options, record):
+    """The arm whose next observation promises most; ``stakes`` are by how much the slopes of decision and rival differ."""
+    stakes, box = options.stakes, options.box
+    for attempt in range(3):
+        arm, most = -1, 0.0
+        for i in range(len(stakes)):
+            width = box[UP, i] - box[LOW, i]
+            if attempt == 0:
+                stake = stakes[i] * width
+            elif attempt == 1:  # a rival that ties with the decision, or an upper bound without one
+                stake = width if options.undecided[i] else 0.0
+            else:
+                stake = 1.0
+            if stake / record.counts[i] > most:
+                arm, most = i, stake / record.counts[i]
+        if arm >= 0:
+            return arm
+    return -1

@@ -1,0 +1,78 @@
+"""The policy ``pac`` for sample allocations, compiled: the same samples as the Python loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compile import kernel, lean
+from ..data import Allocation
+from ..enums import Stop
+from ..kernels.allocation import improve, undecided
+from ..kernels.allocation_gap import gap_bound
+from ..kernels.allocation_ratio import excess_of, ratio_bound, ratio_exact
+from ..kernels.draws import sample
+from .declare import Loop, Stretch, lowered
+from .pac import FIRST, HAIR, LAST, LOW, TOTAL, UP, aim_of, alike, look, options_of, richest
+
+
+@kernel
+def weigh(q, data, aim, options):
+    """The gap of an option, and its strongest rival."""
+    lower, upper, decision, rival = options.box[LOW], options.box[UP], options.decisions[q], options.rivals[q]
+    if not aim.relative:
+        gap = gap_bound(data, lower, upper, decision, rival)
+    elif aim.exact:
+        gap = ratio_exact(data, lower, upper, decision, rival)
+    else:
+        gap = ratio_bound(data, lower, upper, decision, options.near[q], rival)
+    return max(0.0, gap)
+
+
+@lean
+def worse(q, gap, data, aim, options):
+    """The rival that an option had shows that its gap is larger than this one."""
+    lower, upper, decision, rival = options.box[LOW], options.box[UP], options.decisions[q], options.rivals[q]
+    share = gap * (1.0 + HAIR) if aim.relative else 0.0
+    return excess_of(data, lower, upper, decision, rival, share) > (0.0 if aim.relative else gap * (1.0 + HAIR))
+
+
+@kernel
+def run(data, aim, options, sequence, record, stock, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    state, theta, box = options.state, options.theta, options.box
+    for _ in range(rounds):
+        look(options, sequence, record)
+        if not undecided(data, box[LOW], box[UP], options.corners[0], options.corners[1], options.undecided):
+            return Stop.UNSURE, -1
+        for q in range(len(theta)):
+            if not improve(data, theta[q], options.decisions[q]):
+                return Stop.UNSURE, -1
+        first = alike(state[FIRST], options)
+        best, gap = first, weigh(first, data, aim, options)
+        for q in range(len(theta)):
+            if q != first and alike(q, options) == q and not worse(q, gap, data, aim, options):
+                other = weigh(q, data, aim, options)
+                if other < gap or (other == gap and q < best):
+                    best, gap = q, other
+        state[FIRST] = best
+        arm = -1
+        if options.undecided.any() and not (0.0 < aim.epsilon and gap <= aim.epsilon):
+            for i in range(len(options.stakes)):
+                square = data.squares[i]
+                options.stakes[i] = abs(square / options.decisions[best, i] - square / options.rivals[best, i])
+            arm = richest(options, record)
+        what = sample(arm, state[TOTAL], record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        state[TOTAL] += 1
+        state[LAST] = arm
+    return Stop.PAUSED, -1
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data, sequence, record, stock = lowered(explorer, source)
+    aim = aim_of(explorer, explorer.problem.ratio_exact)
+    return Stretch(run, (data, aim, options_of(explorer), sequence, record, stock))
+
+
+LOOP = Loop(("pac",), Allocation, prepare, near=True)
