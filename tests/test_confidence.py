@@ -25,8 +25,8 @@ from scipy.stats import binom
 
 import surepick as sp
 from surepick.confidence import CONFIDENCES, Auto, Confidence, Mixture, make_confidence
-from surepick.confidence.bernstein import EmpiricalBernstein
-from surepick.confidence.kt_kl import KTMixture
+from surepick.confidence.bernstein import Bernstein
+from surepick.confidence.kt_kl import KTKL
 from surepick.confidence.mixture import TUNED, width
 from surepick.engine.data import Arms
 from surepick.engine.enums import Family
@@ -179,9 +179,9 @@ def excess(
             weigh(confidence.families[i], n, p, u, np.full(len(n), confidence.rho) if rho is None else rho, side)
             - confidence.level
         )
-    if isinstance(confidence, KTMixture):
+    if isinstance(confidence, KTKL):
         return weigh_kt(n, data.means, theta) - confidence.level
-    if isinstance(confidence, EmpiricalBernstein):
+    if isinstance(confidence, Bernstein):
         s = np.abs(data.means - theta) * n
         return weigh_bernstein(s, 0.25 + data.errors, confidence.rho, confidence.norm) - confidence.level
     ones = np.ones(confidence.problem.m, dtype=np.int64)

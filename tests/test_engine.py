@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import signal
+from fractions import Fraction
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -91,14 +93,26 @@ WORLDS = {
         ),
         sp.Beta([0.5, 0.6, 0.1, 0.4, 0.5, 0.5, 0.9], 3),
     ),
+    "two-lists": (sp.Subsets(6, [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]]), sp.Bernoulli([0.6, 0.5, 0.6, 0.4, 0.5, 0.4])),
+    "tied-lists": (sp.Subsets(4, [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 1, 0]]), sp.Bernoulli([0.5] * 4)),
+    "real-lists": (
+        sp.Subsets(
+            [sp.Arm("a", high=3), sp.Arm("b"), sp.Arm("c", low=-1), sp.Arm("d", kind="subgaussian", scale=0.3)],
+            [[1.5, -1, 0, 0.1], [0, 0.3, 1, 1 / 3], [0.7, 0, 0, 0.2], [0, 0, 0, 0]], sense="min",
+        ),
+        sp.Beta([0.5, 0.3, 0.2, 0.9], 3),
+    ),
+    "long-list": (
+        sp.Subsets(12, [[int(i in pick) for i in range(12)] for pick in combinations(range(12), 3)]),
+        sp.Bernoulli(np.linspace(0.1, 0.9, 12)),
+    ),
     "path-of-variances": (sp.Path(GRID[::-1], 0, 8, parameter="variance"), sp.Bernoulli(np.linspace(0.05, 0.5, 12))),
 }  # fmt: skip
-LINEAR = [name for name, (problem, _) in WORLDS.items() if problem.linear]
 
 
 def test_every_class_with_a_kernel_is_here() -> None:
     lowered = {problem.kind for problem, _ in WORLDS.values() if problem.lower() is not None}
-    assert lowered == set(PROBLEMS) - {"subsets", "separable", "program"}
+    assert lowered == set(PROBLEMS) - {"separable", "program"}
 
 
 SIMPLE = ("best-arm", "top-k", "best-of-each", "spanning-tree")
@@ -106,8 +120,10 @@ COMPILED = {
     **dict.fromkeys(SIMPLE, ("coci", "uniform", "clucb", "unified", "joint")),
     "sample-allocation": ("coci", "uniform", "joint", "pac"),
     "resource-plan": ("coci", "uniform"),
+    "subsets": ("joint-linear",),
     **dict.fromkeys(("matching", "path"), ("coci", "uniform", "clucb", "unified", "joint-linear")),
 }
+LINEAR = [name for name, (problem, _) in WORLDS.items() if "clucb" in COMPILED[problem.kind]]
 
 
 def compiled_policies(problem: sp.Problem) -> list[str]:
@@ -424,6 +440,27 @@ def test_the_compiled_maximisers_equal_the_plain_ones() -> None:
         best = room_of(rooms.get(problem.kind, "partitions")).best
         assert best(problem.lower(), weights, decision) in (True, None)
         assert decision.tolist() == problem.maximise(weights).tolist()
+
+
+def test_the_better_of_two_listed_decisions_is_known_exactly() -> None:
+    """Sums that rounding cannot tell apart, by tenths and thirds; what is too small to multiply exactly is left alone."""
+    better, rng = room_of("lists").better, np.random.default_rng(5)
+    for _ in range(2000):
+        listed = rng.integers(-3, 4, (2, 6)) / rng.choice([1, 2, 3, 10])
+        theta = rng.integers(0, 4, 6) / rng.choice([3, 7, 10]) * 10.0 ** rng.choice([0, 0, -9, 9])
+        rewards = [sum(Fraction(x) * Fraction(t) for x, t in zip(row, theta, strict=True)) for row in listed.tolist()]
+        assert better(0, 1, listed, theta) == (rewards[0] > rewards[1]) - (rewards[0] < rewards[1])
+    assert better(0, 1, np.eye(2), np.array([0.1, 0.1])) == 0
+    assert better(0, 1, np.eye(2) / 3, np.array([1e-290, 1e-290])) == 2
+
+
+@pytest.mark.parametrize("name", [name for name, (problem, _) in WORLDS.items() if "joint-linear" in COMPILED[problem.kind]])
+def test_same_trajectory_of_linear_rewards(name: str) -> None:
+    """To the certificate or beyond the rounds after which sums are worked out anew."""
+    if POLICIES["joint-linear"].needs(WORLDS[name][0]) is None:
+        for delta, seed in ((0.05, 0), (0.9, 1)):
+            plain, compiled = pair(name, delta, "joint-linear", "auto", 2500, seed)
+            assert plain == compiled
 
 
 def test_losses_equal_those_of_one_call_an_arm() -> None:

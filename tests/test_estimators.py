@@ -183,9 +183,9 @@ def test_arms_too_far_from_0_are_refused() -> None:
 def test_the_paper_radius_to_the_letter() -> None:
     m, t, delta = 4, 1000, 0.05
     counts = np.array([100, 200, 300, 400])
-    mean = Paper(sp.BestArm(m), delta).radius(counts)
+    mean = Paper().bound(sp.BestArm(m), delta).radius(counts)
     assert mean == pytest.approx(np.sqrt(np.log(4 * t**3 / (1 * delta)) / (2 * counts)), rel=1e-14)
-    variance = Paper(sp.SampleAllocation([1] * m, 9), delta).radius(counts)
+    variance = Paper().bound(sp.SampleAllocation([1] * m, 9), delta).radius(counts)
     assert variance == pytest.approx(np.sqrt(np.log(4 * t**3 / (2 * delta)) / (2 * counts)), rel=1e-14)
 
 
@@ -193,21 +193,21 @@ def test_radius_and_range_follow_the_bounds() -> None:
     arms = [sp.Arm("a", low=-3, high=7), sp.Arm("b"), sp.Arm("c", kind="subgaussian", scale=0.5)]
     counts = np.array([50, 50, 50])
     c = np.log(4 * 150**3 / 0.1)
-    radius = Paper(sp.BestArm(arms), 0.1).radius(counts)
+    radius = Paper().bound(sp.BestArm(arms), 0.1).radius(counts)
     assert radius == pytest.approx([10 * math.sqrt(c / 100), math.sqrt(c / 100), 0.5 * math.sqrt(2 * c / 50)])
     allocation = sp.SampleAllocation([1, 1], 5, arms=arms[:2])
     assert allocation.high.tolist() == [25, 0.25]
     assert allocation.scales.tolist() == [100, 1]
     record = Variance().record(2)
     record.counts[:], record.estimates[:] = 10, [20.0, 0.2]
-    lower, upper = Paper(allocation, 0.1).box(record)
+    lower, upper = Paper().bound(allocation, 0.1).box(record)
     assert lower.tolist() == [0, 0]
     assert upper.tolist() == [25, 0.25]
 
 
 def test_the_log_does_not_overflow() -> None:
     """t^3 leaves 64 bits at 2.1 million samples; the radius must go on shrinking slowly and stay positive."""
-    confidence = Paper(sp.BestArm(2), 0.05)
+    confidence = Paper().bound(sp.BestArm(2), 0.05)
     for t in (2_097_151, 2_097_152, 3_000_000, 10**12, 2**62):
         half = np.array([t // 2, t - t // 2])
         assert confidence.radius(half)[0] == pytest.approx(math.sqrt((math.log(80) + 3 * math.log(t)) / (2 * (t // 2))))

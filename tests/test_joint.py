@@ -28,7 +28,7 @@ SQUARE = [(u, v) for u in "abc" for v in "xyz"]
 
 
 def listed(problem: sp.Problem, decision: np.ndarray) -> list[tuple[int, int, float, float]]:
-    policy = Joint(problem)
+    policy = Joint().bound(problem)
     arrays = problem.exchanges(decision.astype(np.int64))
     assert len(arrays.high) <= policy.pairs
     return list(zip(*(array.tolist() for array in arrays), strict=True))

@@ -333,7 +333,7 @@ def test_radii_of_the_papers() -> None:
 
 def test_kl_intervals_solve_their_equation() -> None:
     problem = sp.TopK([sp.Arm("a"), sp.Arm("b", low=-10, high=30), sp.Arm("c"), sp.Arm("d")], 2)
-    confidence = KLLUCBInterval(problem, 0.05)
+    confidence = KLLUCBInterval().bound(problem, 0.05)
     counts, p = np.array([50, 60, 70, 80]), np.array([0.3, 0.3, 0.0, 1.0])
     record = problem.record()
     record.counts[:], record.sums[:] = counts, counts * problem.scales * p
@@ -349,7 +349,7 @@ def test_kl_intervals_solve_their_equation() -> None:
         assert upper[i] == 1.0 if p[i] == 1.0 else counts[i] * kl(p[i], upper[i]) == pytest.approx(level, rel=1e-6)
         assert lower[i] == 0.0 if p[i] == 0.0 else counts[i] * kl(p[i], lower[i]) == pytest.approx(level, rel=1e-6)
     with pytest.raises(SettingError, match="means of bounded arms"):
-        KLLUCBInterval(sp.SampleAllocation([1, 1], 4), 0.05)
+        KLLUCBInterval().bound(sp.SampleAllocation([1, 1], 4), 0.05)
 
 
 @pytest.mark.slow

@@ -680,7 +680,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
         (json.dumps({**good, "counts": [1, 1, 2]}), "has changed since it was saved"),
         (json.dumps({**good, "settings": {**good["settings"], "delta": 0.1}}), "has changed since it was saved"),
         (json.dumps({k: v for k, v in good.items() if k != "checksum"}), "has changed since it was saved"),
-        (sealed({**good, "policy": "best"}), "is unknown; use .auto. or one of"),
+        (sealed({**good, "policy": "best"}), "its policy .best. is unknown; if it is a class of yours, load"),
         (json.dumps({**good, "surepick": saving.VERSION + 1}), "use a newer one"),
     ):
         file.write_bytes(text.encode(errors="surrogateescape"))

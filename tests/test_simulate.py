@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,14 +27,16 @@ from surepick.environments import stream
 from surepick.errors import ProblemError, SettingError, SurepickError
 from surepick.lab import work
 from surepick.lab.bar import span, words
+from surepick.lab.decisions import Known, text_of
 from surepick.lab.fingerprint import fingerprint
 from surepick.lab.simulation import clopper_pearson
 from surepick.lab.store import VERSION, Store
-from surepick.lab.trials import Setting, World, run_chunk, text_of
+from surepick.lab.trials import World, run_chunk
 from surepick.lab.work import Cell, Standing
 from surepick.policies import POLICIES
 from surepick.policies.base import Policy
 from surepick.problems import PROBLEMS as CLASSES
+from surepick.settings import Settings
 
 PROBLEMS = {
     "posters": (sp.TopK(4, k=2), sp.Bernoulli([0.9, 0.8, 0.3, 0.1])),
@@ -60,9 +63,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The runs that are done from here on, in this process."""
     done: list[int] = []
 
-    def count(world: World, setting: Setting, runs: range) -> Any:
+    def count(world: World, settings: Settings, seed: int, runs: range) -> Any:
         done.extend(runs)
-        return run_chunk(world, setting, runs)
+        return run_chunk(world, settings, seed, runs)
 
     monkeypatch.setattr(work, "run_chunk", count)
     return done
@@ -229,6 +232,32 @@ def test_decisions_are_short_texts() -> None:
     assert text_of(np.array([0.5, -1.0]), sp.Subsets(2, [[0.5, -1.0], [1, 1]])) == "(0.5 -1)"
 
 
+@pytest.mark.parametrize("kind", MAKERS)
+def test_decisions_are_vectors_also_from_a_store(kind: str, tmp_path: Path) -> None:
+    """Fresh or read from the file, and the ones that the table shows."""
+    problem, world = MAKERS[kind](), sp.Beta([0.9, 0.8, 0.3, 0.1], 5)
+    for _ in range(2):
+        found = sp.simulate(problem, world, "coci", runs=4, budget=20, executor=1, store=tmp_path / "runs.db")
+        assert [text_of(y, problem) for y in found.decisions] == found.table["decision"].tolist()
+        assert all(problem.contains(y) for y in found.decisions)
+        assert {y.dtype for y in found.decisions} == {np.dtype(float if kind == "subsets" else int)}
+        assert len({id(y) for y in found.decisions}) == found.table["decision"].nunique()
+
+
+def test_texts_of_decisions_are_read_back() -> None:
+    for vector, problem in (
+        ([0, 1, 1], sp.TopK(3, 2)),
+        ([0, 0], sp.Subsets(2, [[0, 0], [1, 1]])),
+        ([5, 2, 1], sp.SampleAllocation([1, 2, 3], 8)),
+        ([0.1 + 0.2, -1.0], sp.Subsets(2, [[0.1 + 0.2, -1.0], [1, 1]])),
+    ):
+        known, decision = Known(), np.array(vector)
+        back = known.read(text_of(decision, problem), problem)
+        assert back.dtype == decision.dtype
+        assert back.tolist() == vector
+        assert known(decision) is back
+
+
 class Hasty(Policy):
     """A planted bug: stops as soon as every arm has two samples."""
 
@@ -243,10 +272,9 @@ class Hasty(Policy):
 
 
 @pytest.mark.parametrize("executor", [1, 2])
-def test_a_broken_policy_is_seen(executor: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_policy_is_seen(executor: int) -> None:
     """With two samples of each the better of 0.7 and 0.6 is mistaken more than a third of the time."""
-    monkeypatch.setitem(POLICIES, "hasty", Hasty)
-    summary = sp.simulate(sp.BestArm(2), sp.Bernoulli([0.6, 0.7]), ["hasty", "auto"], runs=120, executor=executor).summary
+    summary = sp.simulate(sp.BestArm(2), sp.Bernoulli([0.6, 0.7]), [Hasty(), "auto"], runs=120, executor=executor).summary
     broken, sound = summary.itertuples()
     assert broken.error_low > 0.05
     assert sound.error_low <= 0.05
@@ -425,7 +453,8 @@ def test_the_table_is_saved(ending: str, tmp_path: Path) -> None:
 
 # -- fingerprints ---------------------------------------------------------------------------------------------------------
 
-BASE = Setting("coci", "paper", 0.05, 0.0, False, None, 0)
+SETTINGS = Settings(policy="coci", confidence="paper")
+BASE = SETTINGS, 0
 
 
 def double(x: float) -> float:
@@ -438,19 +467,24 @@ FACTOR = 2.0
 def test_any_change_changes_the_fingerprint() -> None:
     problem, world = PROBLEMS["posters"]
     other = [
-        (problem, world, Setting(*values))
-        for values in (
-            ("uniform", "paper", 0.05, 0.0, False, None, 0),
-            ("coci", "auto", 0.05, 0.0, False, None, 0),
-            ("coci", "paper", 0.051, 0.0, False, None, 0),
-            ("coci", "paper", 0.05, 0.1, False, None, 0),
-            ("coci", "paper", 0.05, 0.0, True, None, 0),
-            ("coci", "paper", 0.05, 0.0, False, 100, 0),
-            ("coci", "paper", 0.05, 0.0, False, None, 1),
+        (problem, world, replace(SETTINGS, **change), 0)
+        for change in (
+            {"policy": "uniform"},
+            {"policy": "ts-explore"},
+            {"policy": "ts-explore:q=0.3"},
+            {"confidence": "auto"},
+            {"confidence": "auto:tuned=500"},
+            {"delta": 0.051},
+            {"epsilon": 0.1},
+            {"relative": True},
+            {"per_arm": True},
+            {"dependent": True},
+            {"budget": 100},
         )
     ]
+    other.append((problem, world, SETTINGS, 1))
     other += [
-        (made, world, BASE)
+        (made, world, *BASE)
         for made in (
             sp.TopK(4, k=1),
             sp.TopK(["a", "b", "c", "d"], k=2),
@@ -464,7 +498,7 @@ def test_any_change_changes_the_fingerprint() -> None:
         )
     ]
     other += [
-        (problem, made, BASE)
+        (problem, made, *BASE)
         for made in (
             sp.Bernoulli([0.9, 0.8, 0.3, 0.11]),
             Noted([0.9, 0.8, 0.3, 0.1]),
@@ -473,7 +507,7 @@ def test_any_change_changes_the_fingerprint() -> None:
             sp.Replay([[0.9], [0.8], [0.3], [0.1, 0.1]]),
         )
     ]
-    prints = [fingerprint(problem, world, BASE)] + [fingerprint(*one) for one in other]
+    prints = [fingerprint(problem, world, *BASE)] + [fingerprint(*one) for one in other]
     assert len(set(prints)) == len(prints)
 
 
@@ -488,32 +522,32 @@ def test_functions_count_with_their_code(monkeypatch: pytest.MonkeyPatch) -> Non
         return lambda theta, y: n * theta * y
 
     rewards = [lambda t, y: t * y, lambda t, y: t * y + 0, lambda t, y: double(t) * y, made(1.0), made(2.0)]
-    prints = [fingerprint(separable(reward), world, BASE) for reward in rewards]
+    prints = [fingerprint(separable(reward), world, *BASE) for reward in rewards]
     assert len(set(prints)) == len(prints)
-    assert fingerprint(separable(made(1.0)), world, BASE) == prints[3]
+    assert fingerprint(separable(made(1.0)), world, *BASE) == prints[3]
     monkeypatch.setitem(globals(), "FACTOR", 3.0)
-    assert fingerprint(separable(rewards[2]), world, BASE) != prints[2]
-    assert fingerprint(separable(rewards[0]), world, BASE) == prints[0]
+    assert fingerprint(separable(rewards[2]), world, *BASE) != prints[2]
+    assert fingerprint(separable(rewards[0]), world, *BASE) == prints[0]
 
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_use_does_not_change_the_fingerprint(kind: str) -> None:
     problem, world = MAKERS[kind](), sp.Bernoulli([0.9, 0.8, 0.3, 0.1])
-    before = fingerprint(problem, world, BASE)
+    before = fingerprint(problem, world, *BASE)
     used(problem)
-    assert fingerprint(problem, world, BASE) == before
-    assert fingerprint(MAKERS[kind](), world, BASE) == before
-    assert fingerprint(pickle.loads(pickle.dumps(problem)), world, BASE) == before
+    assert fingerprint(problem, world, *BASE) == before
+    assert fingerprint(MAKERS[kind](), world, *BASE) == before
+    assert fingerprint(pickle.loads(pickle.dumps(problem)), world, *BASE) == before
 
 
 CODE = """
 import surepick as sp
 from surepick.lab.fingerprint import fingerprint
-from surepick.lab.trials import Setting
+from surepick.settings import Settings
 flow = sp.Program(4, [[1, 1, 1, 2]], upper=2)
 road = sp.Path([("a", "b"), ("b", "c"), ("a", "c"), ("b", "d")], "a", "c")
 people = sp.VoterModel.random([30, 20, 20, 10], seed=4)
-print(*(fingerprint(p, people, Setting("coci", "paper", 0.05, 0.0, False, None, 0)) for p in (flow, road)))
+print(*(fingerprint(p, people, Settings(policy="coci", confidence="paper"), 0) for p in (flow, road)))
 """
 
 
@@ -694,9 +728,9 @@ def test_a_module_of_the_users_counts_with_its_code(tmp_path: Path, monkeypatch:
         importlib.invalidate_caches()
         names = {"helpers_of_mine": importlib.import_module("helpers_of_mine")}
         reward = eval("lambda t, y: helpers_of_mine.RATE * t * y", dict(names))
-        found.add(("outer", fingerprint(separable(reward), sp.Bernoulli([0.5] * 4), BASE)))
+        found.add(("outer", fingerprint(separable(reward), sp.Bernoulli([0.5] * 4), *BASE)))
         exec("def inner(t, y):\n    import helpers_of_mine\n    return helpers_of_mine.RATE * t * y", names)
-        found.add(("inner", fingerprint(separable(names["inner"]), sp.Bernoulli([0.5] * 4), BASE)))
+        found.add(("inner", fingerprint(separable(names["inner"]), sp.Bernoulli([0.5] * 4), *BASE)))
     assert len(found) == 4
 
 
@@ -705,28 +739,34 @@ def test_masks_count() -> None:
     worlds = [sp.Bernoulli([0.9, 0.8, 0.3, 0.1]) for _ in range(2)]
     for world, mask in zip(worlds, ([0, 0, 0, 0], [0, 1, 0, 0]), strict=True):
         world.note = np.ma.array([1, 2, 3, 4], mask=mask)  # type: ignore[attr-defined]
-    assert len({fingerprint(problem, world, BASE) for world in worlds}) == 2
+    assert len({fingerprint(problem, world, *BASE) for world in worlds}) == 2
 
 
-def test_a_worker_takes_the_class_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_takes_the_class_that_it_is_given() -> None:
     """Not an older one of the same name, as when a notebook defines it anew."""
-    monkeypatch.setattr(work, "run_chunk", run_chunk)
     problem, environment = PROBLEMS["posters"]
     world, counts = World.of(problem, environment), []
-    with monkeypatch.context() as patch:
-        patch.setitem(POLICIES, "mine", POLICIES["coci"])
-        for parent in ("coci", "uniform", "coci"):
-            cls = type("Mine", (POLICIES[parent],), {"name": "mine"})
-            setting = Setting("mine", "paper", 0.1, 0.0, False, 2000, 0, (cls,))
-            counts.append(run_chunk(world, setting, range(3)).samples.tolist())
+    for parent in ("coci", "uniform", "coci"):
+        cls = type("Mine", (POLICIES[parent],), {"name": "mine"})
+        settings = Settings(policy=cls(), confidence="paper", delta=0.1, budget=2000)
+        counts.append(run_chunk(world, settings, 0, range(3)).samples.tolist())
     assert counts[0] == counts[2] != counts[1]
+    assert "mine" not in POLICIES
 
 
-def test_a_class_under_another_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_under_the_name_of_another_is_refused() -> None:
     problem, environment = PROBLEMS["posters"]
-    monkeypatch.setitem(POLICIES, "mine", type("Mine", (POLICIES["coci"],), {}))
-    with pytest.raises(SettingError, match="registered under another name than its own, 'coci'"):
-        sp.simulate(problem, environment, "mine", runs=1, executor=1)
+    mine = type("Mine", (POLICIES["coci"],), {})
+    with pytest.raises(SettingError, match="Mine has the name 'coci' of another one"):
+        sp.simulate(problem, environment, mine(), runs=1, executor=1)
+
+
+def test_what_cannot_travel_says_so() -> None:
+    problem, environment = PROBLEMS["posters"]
+    inner = type("Inner", (POLICIES["coci"],), {"name": "inner"})
+    with pytest.raises(SettingError, match=r"inner/auto: its policy or confidence sequence cannot be sent .* executor=1"):
+        sp.simulate(problem, environment, inner(), runs=2, executor=2)
+    assert sp.simulate(problem, environment, inner(), runs=2, executor=1).table["policy"].tolist() == ["inner"] * 2
 
 
 def test_what_is_reported_is_in_the_store(tmp_path: Path) -> None:

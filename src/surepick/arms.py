@@ -60,43 +60,49 @@ class Arm:
         name = _name(self.name)
         object.__setattr__(self, "name", name)
         if not among(self.kind, KINDS):
-            raise ProblemError(f"Arm {name!r} has kind {short(self.kind)}; use one of {', '.join(KINDS)}.")
+            raise ProblemError(f"Arm {name!r} has kind {short(self.kind)}; use one of {', '.join(KINDS)}.", key="kind")
         low, high, scale = real(self.low), real(self.high), real(self.scale)
         given = f"low={short(self.low)}, high={short(self.high)}"
         if self.kind == "subgaussian":
             if scale is None or not 1 / WIDEST <= scale <= WIDEST:
                 raise ProblemError(
                     f"Sub-Gaussian arm {name!r} needs scale=R, a positive number (R is the standard deviation "
-                    f"of a normal arm), not {short(self.scale)}."
+                    f"of a normal arm), not {short(self.scale)}.",
+                    key="scale",
                 )
             if (low, high) != (0.0, 1.0) and not (_infinite(self.low, -1) and _infinite(self.high, 1)):
-                raise ProblemError(f"Sub-Gaussian arm {name!r} is unbounded: leave out low and high, or use kind='bounded'.")
+                raise ProblemError(
+                    f"Sub-Gaussian arm {name!r} is unbounded: leave out low and high, or use kind='bounded'.", key="low"
+                )
             object.__setattr__(self, "scale", scale)
             object.__setattr__(self, "low", -math.inf)
             object.__setattr__(self, "high", math.inf)
             return
         if self.scale is not None:
-            raise ProblemError(f"Arm {name!r} is {self.kind}: scale is for kind='subgaussian' only; leave it out.")
+            raise ProblemError(f"Arm {name!r} is {self.kind}: scale is for kind='subgaussian' only; leave it out.", key="scale")
         if low is None or high is None:
             raise ProblemError(
-                f"Arm {name!r} needs finite bounds, not {given}; for unbounded values use kind='subgaussian' with scale=R."
+                f"Arm {name!r} needs finite bounds, not {given}; for unbounded values use kind='subgaussian' with scale=R.",
+                key="low",
             )
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         if not low < high:
-            raise ProblemError(f"Arm {name!r} needs low < high, not {given}.")
+            raise ProblemError(f"Arm {name!r} needs low < high, not {given}.", key="low")
         if max(abs(low), abs(high)) > WIDEST or high - low < 1 / WIDEST:
             raise ProblemError(
                 f"Arm {name!r} has bounds [{low:g}, {high:g}], beyond {WIDEST:g} or closer than {1 / WIDEST:g}: "
-                "express its values in another unit."
+                "express its values in another unit.",
+                key="low",
             )
         if max(abs(low), abs(high)) > FAR * (high - low):
             raise ProblemError(
                 f"Arm {name!r} has bounds [{low!r}, {high!r}], so far from 0 that its values have few digits left to differ in: "
-                "count them from another origin, such as low."
+                "count them from another origin, such as low.",
+                key="low",
             )
         if self.kind == "bernoulli" and (low, high) != (0, 1):
-            raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.")
+            raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.", key="low")
 
     @property
     def farthest(self) -> float:
@@ -106,18 +112,24 @@ class Arm:
     def check(self, values: Values) -> Floats:
         """Return the observations as a flat array, or raise :class:`ObservationError` naming the first bad one."""
         raw = numbers(values)
+        if fault := self._fault(values, raw):
+            raise ObservationError(f"{fault} Nothing was recorded.")
+        return np.atleast_1d(raw)  # type: ignore[arg-type]
+
+    def fault(self, values: Values) -> str:
+        """What is wrong with the observations, as a sentence about the first bad one; "" if nothing is."""
+        return self._fault(values, numbers(values))
+
+    def _fault(self, values: Values, raw: Floats | None) -> str:
         if raw is None or raw.ndim > 1:
-            raise ObservationError(
-                f"Arm {self.name!r} takes a number or a flat list of numbers, not {short(values)}{_oddity(values)}. "
-                "Nothing was recorded."
-            )
+            return f"Arm {self.name!r} takes a number or a flat list of numbers, not {short(values)}{_oddity(values)}."
         data = np.atleast_1d(raw)
         widest = self.farthest
         good = (np.abs(data) <= widest) & (data >= self.low) & (data <= self.high)
         if self.kind == "bernoulli":
             good &= (data == 0) | (data == 1)
         if good.all():
-            return data
+            return ""
         where = int(np.flatnonzero(~good)[0])
         value = float(data[where])
         at = f" at position {where}" if raw.ndim else ""
@@ -131,7 +143,7 @@ class Arm:
             why = "is neither 0 nor 1: this arm was declared Bernoulli; declare it 'bounded' if it has other values"
         else:
             why = f"lies outside [{self.low:g}, {self.high:g}]: declare wider bounds for the arm before sampling"
-        raise ObservationError(f"Observation {value!r}{at} of arm {self.name!r} {why}. Nothing was recorded.")
+        return f"Observation {value!r}{at} of arm {self.name!r} {why}."
 
 
 def _name(name: Any) -> Hashable:
@@ -141,12 +153,14 @@ def _name(name: Any) -> Hashable:
     if name is None or not label(name) or str(name) == "":
         raise ProblemError(
             "An arm's name must be a non-empty text, a tuple or another value that can be the key of a dict and equals itself, "
-            f"not {short(name)}."
+            f"not {short(name)}.",
+            key="name",
         )
     if isinstance(name, (bool, np.bool_)) or is_whole(name) or (real(name) is not None and name == math.floor(name)):
         raise ProblemError(
             f"An arm cannot be called {short(name)}, because whole numbers are the arms' positions: "
-            "use texts or tuples, or leave out the names and say how many arms there are."
+            "use texts or tuples, or leave out the names and say how many arms there are.",
+            key="name",
         )
     return name  # type: ignore[no-any-return]
 
@@ -185,17 +199,19 @@ def make_arms(arms: int | Names, noun: str = "arm") -> tuple[Arm, ...]:
         made = tuple(a if isinstance(a, Arm) else Arm(a) for a in given)
     elif is_whole(arms):
         if int(arms) > MANY:
-            raise ProblemError(f"{short(int(arms))} {noun}s are too many: at most {MANY:,} are supported.")
+            raise ProblemError(f"{short(int(arms))} {noun}s are too many: at most {MANY:,} are supported.", key="arms")
         made = tuple(Arm(f"{noun} {i}") for i in range(int(arms)))
     else:
-        raise ProblemError(f"Give the {noun}s as a whole number, a list of names or a list of Arm objects, not {short(arms)}.")
+        raise ProblemError(
+            f"Give the {noun}s as a whole number, a list of names or a list of Arm objects, not {short(arms)}.", key="arms"
+        )
     if not made:
-        raise ProblemError(f"The problem has no {noun}s; give at least one.")
+        raise ProblemError(f"The problem has no {noun}s; give at least one.", key="arms")
     seen: dict[Hashable, int] = {}
     for i, arm in enumerate(made):
         if arm.name in seen:
             raise ProblemError(
-                f"Two {noun}s are called {arm.name!r} (positions {seen[arm.name]} and {i}); give each its own name."
+                f"Two {noun}s are called {arm.name!r} (positions {seen[arm.name]} and {i}); give each its own name.", key="arms"
             )
         seen[arm.name] = i
     return made

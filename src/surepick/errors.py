@@ -12,7 +12,7 @@
     ├── SamplerError            a sampler of yours raised; carries what was observed until then (also a RuntimeError)
     └── StudyError              a study file or a data file; names the file and the key (also a ValueError)
 
-Each message is a sentence that says what was wrong, where, and what to do about it.
+Each message is a sentence that says what was wrong, where, and what to do about it; ``key`` says where for programs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,18 @@ from typing import Any
 
 
 class SurepickError(Exception):
-    """Root of every error that surepick raises on purpose."""
+    """Root of every error that surepick raises on purpose.
+
+    Attributes
+    ----------
+    key : str or None
+        The argument, setting or key of a study that the error is about, such as ``"k"``, ``"sizes[2]"`` or ``"problem.k"``; None
+        if it is about no single one.
+    """
+
+    def __init__(self, message: str = "", *, key: str | None = None) -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class ProblemError(SurepickError, ValueError):
@@ -71,4 +82,4 @@ class SamplerError(SurepickError, RuntimeError):
 
 
 class StudyError(SurepickError, ValueError):
-    """A study file or a data file cannot be used."""
+    """A study file or a data file cannot be used. ``key`` is the key of the study, or the column of the table."""

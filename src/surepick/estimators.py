@@ -219,7 +219,8 @@ class Variance(Estimator):
     def scale(self, arm: Arm) -> float:
         if not math.isfinite(arm.high - arm.low):
             raise ProblemError(
-                f"The variance of arm {arm.name!r} cannot be bounded because the arm is unbounded; declare low and high for it."
+                f"The variance of arm {arm.name!r} cannot be bounded because the arm is unbounded; declare low and high for it.",
+                key="parameter",
             )
         return (arm.high - arm.low) ** 2
 
@@ -235,4 +236,6 @@ def make_estimator(parameter: str | Estimator) -> Estimator:
         return parameter
     if isinstance(parameter, str) and parameter in ESTIMATORS:
         return ESTIMATORS[parameter]()
-    raise ProblemError(f"parameter={short(parameter)} is unknown; use 'mean', 'variance' or an Estimator of your own.")
+    raise ProblemError(
+        f"parameter={short(parameter)} is unknown; use 'mean', 'variance' or an Estimator of your own.", key="parameter"
+    )

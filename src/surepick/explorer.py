@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -18,13 +19,14 @@ import numpy as np
 from . import frames, saving
 from .arms import Bools, Floats, Ints, Values
 from .certificate import Certificate
-from .checks import LARGEST, MANY, among, entries, flag, number, short, whole
-from .confidence import make_confidence
+from .checks import MANY, entries, short, whole
+from .confidence import Confidence
 from .errors import ObservationError, SettingError, UnknownArmError
 from .estimators import Moments
-from .policies import Paired, View, make_policy
+from .policies import Paired, Policy, View
 from .policies.base import spread
 from .problems.base import Problem
+from .settings import Settings
 
 log = logging.getLogger("surepick")
 
@@ -51,15 +53,19 @@ class Explorer:
     problem : Problem
     delta : float
         The decision may be wrong with at most this probability.
-    policy : {"auto", "joint", "joint-linear", "paired", "pac", "coci", "uniform", "unified", "clucb", "lucb", "kl-lucb", \
-"ugape", "ts-explore", "gap", "elimination"}
-        How arms are chosen and when to stop. ``"auto"``: ``joint`` for best arm, top-k, best of each and spanning trees (up to
+    policy : str or Policy
+        How arms are chosen and when to stop: ``"auto"``, ``"joint"``, ``"joint-linear"``, ``"paired"``, ``"pac"``, ``"coci"``,
+        ``"uniform"``, ``"unified"``, ``"clucb"``, ``"lucb"``, ``"kl-lucb"``, ``"ugape"``, ``"ts-explore"``, ``"gap"``,
+        ``"elimination"``, a text with parameters such as ``"ts-explore:q=0.3"``, or an object of :mod:`surepick.policies` or of a
+        class of your own, ``TSExplore(q=0.3)``. ``"auto"``: ``joint`` for best arm, top-k, best of each and spanning trees (up to
         20,000 exchanges), and for sample allocations if epsilon is 0; ``joint-linear`` for other 0/1 decisions with a linear
         reward; else ``pac`` with an epsilon and ``coci`` without. docs/research.md says what it was measured against, and where
         it is not the best.
-    confidence : {"auto", "own", "paper", "normal", "beta", "kt-kl", "bernstein", "pairs", "u-statistic", "bernoulli-variance", \
-"clucb", "lucb", "kl-lucb", "elimination"}
-        The confidence sequence; ``"auto"`` is the tightest one that is valid for the arms as declared, ``"own"`` the one of the
+    confidence : str or Confidence
+        The confidence sequence: ``"auto"``, ``"own"``, ``"paper"``, ``"normal"``, ``"beta"``, ``"kt-kl"``, ``"bernstein"``,
+        ``"pairs"``, ``"u-statistic"``, ``"bernoulli-variance"``, ``"clucb"``, ``"lucb"``, ``"kl-lucb"``, ``"elimination"``, a
+        text with parameters such as ``"normal:tuned=500"``, or an object of :mod:`surepick.confidence` or of a class of your own,
+        ``Normal(tuned=500)``. ``"auto"`` is the tightest one that is valid for the arms as declared, ``"own"`` the one of the
         policy's own paper.
     epsilon : float
         Stop as soon as the decision is within epsilon of the best, in units of the reward.
@@ -119,8 +125,8 @@ class Explorer:
         problem: Problem,
         delta: float = 0.05,
         *,
-        policy: str = "auto",
-        confidence: str = "auto",
+        policy: str | Policy = "auto",
+        confidence: str | Confidence = "auto",
         epsilon: float = 0.0,
         relative: bool = False,
         budget: int | None = None,
@@ -131,20 +137,12 @@ class Explorer:
         if not isinstance(problem, Problem):
             raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
         self.problem = problem
-        self.delta = number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
-        if self.delta < 1e-300:
-            raise SettingError(f"delta = {self.delta:g} is below 1e-300, the smallest that is supported.")
-        self.epsilon = number(epsilon, "epsilon", "a number of at least 0", lambda x: x >= 0)
-        self.relative = flag(relative, "relative")
-        self.per_arm = _checked_per_arm(per_arm, problem, self.relative)
-        self.budget = None if budget is None else whole(budget, "budget", 0, LARGEST)
-        self.spend = flag(spend, "spend")
-        if self.spend and budget is None:
-            raise SettingError("spend=True needs a budget: say how many observations to spend.")
-        self.dependent = flag(dependent, "dependent")
-        self._asked = policy, confidence
+        self.settings = Settings(
+            delta=delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend,
+            dependent=dependent, per_arm=per_arm,
+        )  # fmt: skip
+        self.policy, self.confidence = self.settings.bound(problem)
         self.lock = threading.RLock()  # held by every method; who changes the record holds it too
-        self._use(policy)
         self.record = problem.record()
         self._paused: Bools = np.zeros(problem.m, dtype=np.bool_)
         self._ended: Bools = np.zeros(problem.m, dtype=np.bool_)
@@ -170,13 +168,49 @@ class Explorer:
         finally:
             self._driven = False
 
-    def _use(self, policy: str) -> None:
-        confidence = self._asked[1]
-        self.policy = make_policy(policy, self.problem, confidence, self.epsilon, self.dependent)
-        named = self.policy.own if among(confidence, ("own",)) else confidence
-        self.confidence = make_confidence(named, self.problem, self.delta * self.policy.box_share)
-        if need := self.policy.lacks(self.confidence):
-            raise SettingError(f"policy={self.policy.name!r} needs {need}; leave out confidence={confidence!r}.")
+    @classmethod
+    def of(cls, problem: Problem, settings: Settings) -> Self:
+        """An explorer with these settings."""
+        return cls(problem, **settings.asked())
+
+    @property
+    def delta(self) -> float:
+        """The decision may be wrong with at most this probability."""
+        return self.settings.delta
+
+    @property
+    def epsilon(self) -> float:
+        """How far from the best the decision may be."""
+        return self.settings.epsilon
+
+    @property
+    def relative(self) -> bool:
+        """Epsilon is a share of the best reward's size."""
+        return self.settings.relative
+
+    @property
+    def per_arm(self) -> bool:
+        """Epsilon is for every arm of the decision."""
+        return self.settings.per_arm
+
+    @property
+    def budget(self) -> int | None:
+        """Observations at most; the one setting that may be changed on the way, since it has no part in the guarantee."""
+        return self.settings.budget
+
+    @budget.setter
+    def budget(self, budget: int | None) -> None:
+        self.settings = replace(self.settings, budget=budget)
+
+    @property
+    def spend(self) -> bool:
+        """The whole budget is to be spent."""
+        return self.settings.spend
+
+    @property
+    def dependent(self) -> bool:
+        """Values of different arms may depend on each other."""
+        return self.settings.dependent
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "lock"}
@@ -264,8 +298,9 @@ class Explorer:
         self._refuse_second_halves(checked)
         record, undo = self.record, self._undo(checked, rows)
         try:
-            if rows and self.dependent and self._asked[0] == "auto" and self.samples == 0 and Paired.needs(self.problem) is None:
-                self._use(Paired.name)  # before any value is looked at, so that delta may be shared out anew
+            auto = self.dependent and self.settings.policy == "auto"
+            if rows and auto and self.samples == 0 and Paired.needs(self.problem) is None:
+                self.pair()  # before any value is looked at, so that delta may be shared out anew
             if isinstance(self.policy, Paired) and isinstance(record, Moments):
                 for row in rows:
                     self.policy.rows(record).add(np.array(list(row)), np.concatenate(list(row.values())))
@@ -277,6 +312,10 @@ class Explorer:
         except BaseException:
             undo()
             raise
+
+    def pair(self) -> None:
+        """Compare arms within rows from now on."""
+        self.policy, self.confidence = replace(self.settings, policy=Paired()).bound(self.problem)
 
     def _undo(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]]) -> Callable[[], None]:
         """What makes all as it is now."""
@@ -353,7 +392,7 @@ class Explorer:
         Asking changes nothing: until observations are told, the same question has the same answer. So say what is on its way:
         ``pending={"red": 3}`` counts three observations of that arm as if they were planned, and the next ones go elsewhere.
         """
-        n = whole(n, "The number of samples to ask for", 1, MANY)
+        n = whole(n, "n", 1, MANY)
         waiting = self._waiting(pending)
         if self.done or not self.able.any():
             return []
@@ -380,7 +419,8 @@ class Explorer:
             return waiting
         if not isinstance(pending, Mapping):
             raise SettingError(
-                f"pending must be a dict of arms and how many of their values are on their way, not {short(pending)}."
+                f"pending must be a dict of arms and how many of their values are on their way, not {short(pending)}.",
+                key="pending",
             )
         for arm, k in pending.items():
             waiting[self.problem.index[arm]] += whole(k, f"pending[{short(arm)}]", 0, MANY)
@@ -550,14 +590,23 @@ class Explorer:
         """Write all that is known to a JSON file: what was observed, which arms are paused or have ended, and the certificate
         if one was reached. The file is replaced as a whole, so that a crash leaves the old one or the new one.
 
-        The problem is written too, unless it has functions of yours (:class:`Separable`, an estimator of your own).
+        The problem is written too, unless it has functions of yours (:class:`Separable`, an estimator of your own). Of a policy
+        or a confidence sequence of your own the file has the name and the parameters.
         """
         saving.write(self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], problem: Problem | None = None) -> Self:
-        """An explorer as it was saved. A problem with functions of yours is not in the file: give the same one again."""
-        return saving.read(cls, path, problem)
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        problem: Problem | None = None,
+        *,
+        policy: Policy | None = None,
+        confidence: Confidence | None = None,
+    ) -> Self:
+        """An explorer as it was saved. A problem with functions of yours is not in the file, nor is a policy or a confidence
+        sequence of your own: give the same ones again."""
+        return saving.read(cls, path, problem, policy=policy, confidence=confidence)
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -605,24 +654,10 @@ class Explorer:
             rival=self.policy.rival(self.view) if self.started and undecided.any() else None,
             attained=self.attained() if certified or self._spent else None,
             samples=self.samples,
-            policy=self.policy.name,
+            policy=str(self.policy),
             rule=self.policy.rule,
-            confidence=self.confidence.name,
+            confidence=str(self.confidence),
             names=self.problem.names,
             independent=self.policy.independent,
             ended=self.ended,
         )
-
-
-def _checked_per_arm(per_arm: Any, problem: Problem, relative: bool) -> bool:
-    wanted = flag(per_arm, "per_arm")
-    if wanted and not problem.ranked:
-        raise SettingError(
-            f"per_arm=True needs best-arm, top-k or best-of-each, whose arms fall short one by one; for {problem.kind} leave it "
-            "out: epsilon is then for the decision as a whole."
-        )
-    if wanted and relative:
-        raise SettingError(
-            "per_arm=True takes epsilon in units of the parameter; leave out relative=True, a share of the best sum."
-        )
-    return wanted

@@ -16,16 +16,19 @@ import numpy as np
 from .arms import Arm
 from .certificate import Certificate
 from .checks import file, short
+from .confidence import CONFIDENCES, Confidence
 from .confidence.differences import Differences
-from .errors import StudyError, SurepickError
+from .errors import ProblemError, StudyError, SurepickError
 from .estimators import ESTIMATORS, Moments
-from .problems import PROBLEMS
-from .problems.base import Problem
+from .policies import POLICIES, Policy
+from .problems import PROBLEMS, Problem
+from .problems.registry import find
+from .settings import Settings
 
 Made = TypeVar("Made")  # an Explorer, which is made from what stands here and so cannot be named here
 
 VERSION = 1
-SETTINGS = ("delta", "epsilon", "relative", "budget", "spend", "dependent", "per_arm")
+CHOSEN = ("policy", "confidence")  # settings that are written as texts
 ARRAYS = ("decision", "lower", "upper", "estimate", "counts", "undecided", "rival")
 
 
@@ -69,10 +72,9 @@ def as_dict(explorer: Any) -> dict[str, Any]:
         "surepick": VERSION,
         "problem": _problem(explorer.problem),
         "names": [_plain(name) for name in explorer.problem.names],
-        "settings": {name: getattr(explorer, name) for name in SETTINGS},
-        # With observations, the names of what weighs them: what "auto" stands for may change with the version.
-        "policy": explorer.policy.name if explorer.samples else explorer._asked[0],
-        "confidence": explorer.confidence.name if explorer.samples else explorer._asked[1],
+        "settings": {name: value for name, value in explorer.settings.asked().items() if name not in CHOSEN},
+        # With observations, what weighs them, with all parameters: what "auto" and defaults are may change with the version.
+        **{name: _text(getattr(explorer if explorer.samples else explorer.settings, name)) for name in CHOSEN},
         "rows": None if not isinstance(rows, Differences) else {"logs": rows.logs.tolist(), "count": rows.count.tolist()},
         "counts": record.counts.tolist(),
         "table": _plain(record.table.tolist()),
@@ -83,7 +85,7 @@ def as_dict(explorer: Any) -> dict[str, Any]:
     }
 
 
-def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None) -> Made:
+def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None, **own: Any) -> Made:
     source = file(path, StudyError)
     try:
         data = json.loads(source.read_text(encoding="utf-8"))
@@ -101,7 +103,7 @@ def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None)
     try:
         if data.pop("checksum", None) != checksum(data):
             raise ValueError
-        made: Made = _made(cls, data, problem, source)
+        made: Made = _made(cls, data, problem, own, source)
         return made
     except StudyError:
         raise
@@ -113,7 +115,7 @@ def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None)
         ) from None
 
 
-def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: Path) -> Any:
+def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str, Any], source: Path) -> Any:
     if problem is None:
         if data["problem"] is None:
             raise StudyError(
@@ -124,8 +126,7 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: Path)
         raise StudyError(f"{source}: it was saved with another problem; leave problem out, the file has its own.")
     if [_plain(name) for name in problem.names] != data["names"]:
         raise StudyError(f"{source}: it was saved with other arms: {short(data['names'])}.")
-    settings = {name: data["settings"][name] for name in SETTINGS}
-    explorer = cls(problem, policy=data["policy"], confidence=data["confidence"], **settings)
+    explorer = cls(problem, **data["settings"], **{name: _again(data[name], name, own[name], source) for name in CHOSEN})
     record = explorer.record
     assert isinstance(record, Moments)
     _fill(record.counts, data["counts"])
@@ -133,7 +134,6 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, source: Path)
     if (record.counts < 0).any():
         raise ValueError("a count below 0")
     if data["rows"] is not None:
-        explorer._use("paired")
         rows = Differences(problem.low, problem.high)
         _fill(rows.logs, data["rows"]["logs"])
         _fill(rows.count, data["rows"]["count"])
@@ -159,6 +159,25 @@ def _fill(array: np.ndarray[Any, Any], numbers: Any) -> None:
 # -- the parts --------------------------------------------------------------------------------------------------------------
 
 
+def _text(asked: str | Policy | Confidence) -> str:
+    """A policy or a sequence as a text with all parameters; "auto" and "own" as they are."""
+    return asked if isinstance(asked, str) else asked.text(whole=True)
+
+
+def _again(text: str, what: str, given: Any, source: Path) -> Any:
+    """The policy or the sequence of a saved text; one of the user's own is given again."""
+    if given is None:
+        known: Any = POLICIES if what == "policy" else CONFIDENCES
+        if text.partition(":")[0] not in (*known, "auto", "own"):
+            raise StudyError(
+                f"{source}: its {what} {text!r} is unknown; if it is a class of yours, load the file with {what}=... as it was."
+            )
+        return text
+    if _text(getattr(Settings(**{what: given}), what)) != text:
+        raise StudyError(f"{source}: it was saved with {what}={text!r}, not with {short(given)}.")
+    return given
+
+
 def _problem(problem: Problem) -> dict[str, Any] | None:
     """The class, its keys and its arms; None for what has functions of the user's."""
     keys = problem.keys() if PROBLEMS.get(problem.kind) is type(problem) else None
@@ -174,10 +193,14 @@ def _problem_of(data: dict[str, Any]) -> Problem:
         if entry["kind"] == "subgaussian":
             entry = {name: entry[name] for name in ("name", "kind", "scale")}
         arms.append(Arm(**entry))
-    parameter = {} if data["kind"] == "sample-allocation" else {"parameter": data["parameter"]}
-    make: Any = PROBLEMS[data["kind"]]
-    problem: Problem = make(arms=arms, **_back(data["keys"]), **parameter)
-    return problem
+    cls = find(data["kind"])
+    if cls is None:
+        raise ProblemError(
+            f"the decision class {data['kind']!r} is not known here: import the module that registers it, or load the file with "
+            "problem=... as it was.",
+            key="kind",
+        )
+    return cls.from_keys(arms, data["parameter"], _back(data["keys"]))
 
 
 def _of_certificate(certificate: Certificate) -> dict[str, Any]:

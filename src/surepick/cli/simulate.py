@@ -85,7 +85,7 @@ def simulate(
         try:
             found = measure(
                 {spec.title or spec.problem.kind: (spec.problem, spec.environment)},
-                policies=policy or [f"{spec.policy}/{spec.confidence}" if spec.confidence != "auto" else spec.policy],
+                policies=policy or [(spec.policy, spec.confidence)],
                 delta=delta or spec.delta,
                 runs=runs,
                 seed=spec.seed,

@@ -2,43 +2,65 @@
 
 from __future__ import annotations
 
-from ..checks import among, short
-from ..errors import SettingError
+from ..parameters import chosen
 from ..problems.base import Problem
 from .auto import Auto
 from .base import Confidence
 from .bernoulli_variance import BernoulliVariance
-from .bernstein import EmpiricalBernstein
-from .beta import BetaMixture
+from .bernstein import Bernstein
+from .beta import Beta
 from .clucb import CLUCBRadius
 from .elimination import EliminationRadius
 from .kl_lucb import KLLUCBInterval
-from .kt_kl import KTMixture
+from .kt_kl import KTKL
 from .lucb import LUCBRadius
 from .mixture import Mixture, weighable
-from .normal import NormalMixture
+from .normal import Normal
 from .pairs import Pairs
 from .paper import Paper
 from .u_statistic import UStatistic
 
+OWN = "own"  # the sequence of the policy's own paper
+
 CONFIDENCES: dict[str, type[Confidence]] = {
     cls.name: cls
     for cls in (
-        Paper, NormalMixture, BetaMixture, KTMixture, EmpiricalBernstein, Pairs, BernoulliVariance, UStatistic,
+        Paper, Normal, Beta, KTKL, Bernstein, Pairs, BernoulliVariance, UStatistic,
         CLUCBRadius, LUCBRadius, KLLUCBInterval, EliminationRadius,
     )
 }  # fmt: skip
 
 
-def make_confidence(confidence: str, problem: Problem, delta: float) -> Confidence:
-    """The sequence of that name; ``"auto"`` is the tightest one that is valid for the arms as declared."""
-    auto = among(confidence, (Auto.name,))
-    if auto and weighable(problem):
-        return Auto(problem, delta)
-    name = Paper.name if auto else confidence
-    if not among(name, CONFIDENCES):
-        raise SettingError(f"confidence={short(confidence)} is unknown; use 'auto', 'own' or one of {', '.join(CONFIDENCES)}.")
-    return CONFIDENCES[name](problem, delta)
+def asked_confidence(confidence: str | Confidence) -> str | Confidence:
+    """``"auto"``, ``"own"``, or the sequence that is meant by an object or by a text such as ``"normal:tuned=500"``."""
+    return chosen(confidence, "confidence", Confidence, {Auto.name: Auto, **CONFIDENCES}, (Auto.name, OWN))  # type: ignore[type-abstract]
 
 
-__all__ = ["CONFIDENCES", "Auto", "Confidence", "Mixture", "Paper", "make_confidence"]
+def make_confidence(confidence: str | Confidence, problem: Problem, delta: float) -> Confidence:
+    """The sequence for the problem; ``"auto"`` is the tightest one that is valid for the arms as declared."""
+    asked = asked_confidence(confidence)
+    if isinstance(asked, str):
+        asked = Auto() if weighable(problem) else Paper()
+    return asked.bound(problem, delta)
+
+
+__all__ = [
+    "CONFIDENCES",
+    "KTKL",
+    "Auto",
+    "BernoulliVariance",
+    "Bernstein",
+    "Beta",
+    "CLUCBRadius",
+    "Confidence",
+    "EliminationRadius",
+    "KLLUCBInterval",
+    "LUCBRadius",
+    "Mixture",
+    "Normal",
+    "Pairs",
+    "Paper",
+    "UStatistic",
+    "asked_confidence",
+    "make_confidence",
+]

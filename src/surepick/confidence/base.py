@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -11,24 +11,31 @@ from ..arms import Floats, Ints
 from ..engine.data import Sequence
 from ..engine.enums import Form
 from ..estimators import Moments, Record
+from ..parameters import Parametric
 from ..problems.base import Problem
 
 
-class Confidence(ABC):
+class Confidence(Parametric, ABC):
     """Intervals that all contain the truth, at all times at once, with probability at least 1 - delta.
 
-    A subclass may use the counts and estimates of the arms, never a setting tuned on the data.
+    A subclass may use the counts and estimates of the arms, never a setting tuned on the data. An object of it says which
+    sequence is meant, with which parameters; ``bound`` makes one for the arms of a problem.
     """
 
-    name: ClassVar[str]
+    def bound(self, problem: Problem, delta: float) -> Self:
+        """The same sequence for a problem and a delta; this one stays as it is."""
+        working = self.fresh()
+        working.bind(problem, delta)
+        return working
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def bind(self, problem: Problem, delta: float) -> None:
+        """Work out, once, what depends on the problem and on delta."""
         self.problem = problem
         self.delta = delta
 
     def at(self, delta: float) -> Self:
         """The same sequence at another delta; what was fixed in advance stays as it is."""
-        return type(self)(self.problem, delta)
+        return self.bound(self.problem, delta)
 
     @abstractmethod
     def radius(self, counts: Ints) -> Floats:

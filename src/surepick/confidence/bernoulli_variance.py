@@ -18,13 +18,14 @@ class BernoulliVariance(Mixture):
 
     name = "bernoulli-variance"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def bind(self, problem: Problem, delta: float) -> None:
         variance_only(self.name, problem)
-        super().__init__(problem, delta)
+        super().bind(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
         if arm.kind != "bernoulli":
             raise SettingError(
-                f"confidence='bernoulli-variance' is for arms with kind='bernoulli', and {arm.name!r} is {arm.kind}: use 'auto'."
+                f"confidence='bernoulli-variance' is for arms with kind='bernoulli', and {arm.name!r} is {arm.kind}: use 'auto'.",
+                key="confidence",
             )
         return Unit(Family.SPREAD, 0.0, 1.0)

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from ..arms import Floats, Ints
+from ..checks import number
 from ..engine import compiled
 from ..engine.data import Sequence
 from ..engine.enums import Form
@@ -23,7 +24,7 @@ TUNED = (
 )
 
 
-class EmpiricalBernstein(Confidence):
+class Bernstein(Confidence):
     """|sum of X - N mu| <= u(V), V = 1/4 + sum over s >= 2 of (X_s - mean of X_1 .. X_s-1)^2, for values in [0, 1].
 
     Howard, Ramdas, McAuliffe and Sekhon (2021), Theorem 4: for any prediction h of X made from the past,
@@ -36,21 +37,30 @@ class EmpiricalBernstein(Confidence):
     two sides and m arms, all intervals hold at all times with probability at least 1 - delta. Other bounds are scaled to [0, 1].
 
     Here h is the mean of the observations before; for the first it is 1/2, with (X - h)^2 <= 1/4. Fixed before any data is
-    rho = V0 / (2 ln(1/alpha) + ln(1 + 2 ln(1/alpha))), alpha = delta / (2 m), V0 = 25. The width follows the arm's own
-    standard deviation s, about s sqrt(2 ln(1/alpha) / N): far tighter than 'beta' if s is small although the mean is not near
-    an end of the range, a little wider if not.
+    rho = V0 / (2 ln(1/alpha) + ln(1 + 2 ln(1/alpha))), alpha = delta / (2 m), V0 = 25 unless you say otherwise. The
+    width follows the arm's own standard deviation s, about s sqrt(2 ln(1/alpha) / N): far tighter than 'beta' if s is small
+    although the mean is not near an end of the range, a little wider if not.
+
+    Parameters
+    ----------
+    tuned : float
+        V0, from 0.01 to 1,000,000: the sum of squared prediction errors, of values in [0, 1], at which an arm's interval is
+        about tightest.
     """
 
     name = "bernstein"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def __init__(self, *, tuned: float = TUNED) -> None:
+        self.tuned = number(tuned, f"tuned of {self.name}", "a number from 0.01 to 1,000,000", lambda x: 0.01 <= x <= 1e6)
+
+    def bind(self, problem: Problem, delta: float) -> None:
         mean_only(self.name, problem)
         bounded_only(self.name, problem)
-        super().__init__(problem, delta)
+        super().bind(problem, delta)
         from scipy.special import gammainc  # not at the top: it takes a tenth of a second
 
         self.level = math.log(2.0 * problem.m) - math.log(delta)
-        self.rho = TUNED / (2.0 * self.level + math.log1p(2.0 * self.level))
+        self.rho = self.tuned / (2.0 * self.level + math.log1p(2.0 * self.level))
         self.norm = self.rho * math.log(self.rho) - math.lgamma(self.rho) - math.log(gammainc(self.rho, self.rho))
         self._forget()
 

@@ -9,7 +9,7 @@ from ..problems.base import Problem
 from .mixture import Mixture, Unit, mean_only
 
 
-class BetaMixture(Mixture):
+class Beta(Mixture):
     """{u : ln [B(rho u + S, rho (1-u) + N - S) / B(rho u, rho (1-u))] - S ln u - (N - S) ln(1-u) <= ln(m / delta)}.
 
     N values in [0, 1] (other bounds are scaled to it) have sum S and mean u. For every q, (q/u)^x ((1-q)/(1-u))^(1-x) is convex
@@ -23,13 +23,14 @@ class BetaMixture(Mixture):
 
     name = "beta"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def bind(self, problem: Problem, delta: float) -> None:
         mean_only(self.name, problem)
-        super().__init__(problem, delta)
+        super().bind(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
         if arm.kind == "subgaussian":
             raise SettingError(
-                f"confidence='beta' is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'."
+                f"confidence='beta' is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'.",
+                key="confidence",
             )
         return Unit(Family.UNIT, arm.low, arm.high - arm.low)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..arms import Floats, Ints
+from ..checks import number
 from ..engine import compiled
 from ..engine.data import Sequence
 from ..engine.enums import Form
@@ -15,25 +16,39 @@ from ..estimators import Moments, Record
 from ..problems.base import Problem
 from .base import Confidence
 
-ALPHA, K1 = 1.1, 405.5  # the paper's choice in its experiments; K1 > 1 + 1 / (ALPHA - 1) is what Theorem 1 asks for
+ALPHA, K1 = 1.1, 405.5  # the paper's choice in its experiments
 
 
 class KLLUCBInterval(Confidence):
-    """{mu : T_i kl(mean_i, mu) <= ln(405.5 m t^1.1 / delta)}, Kaufmann and Kalyanakrishnan (2013), Theorem 1, alpha = 1.1.
+    """{mu : T_i kl(mean_i, mu) <= ln(k1 m t^alpha / delta)}, Kaufmann and Kalyanakrishnan (2013), Theorem 1.
 
     kl is the divergence of Bernoulli laws, which bounds the tails of any arm in [0, 1]; other bounds are scaled to it.
     Only for means of bounded arms.
+
+    Parameters
+    ----------
+    alpha, k1 : float
+        Theorem 1 holds for alpha > 1 and k1 > 1 + 1 / (alpha - 1), and others are refused.
     """
 
     name = "kl-lucb"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
-        super().__init__(problem, delta)
+    def __init__(self, *, alpha: float = ALPHA, k1: float = K1) -> None:
+        self.alpha = number(alpha, f"alpha of {self.name}", "a number above 1, up to 100", lambda x: 1 < x <= 100)
+        least = 1.0 + 1.0 / (self.alpha - 1.0)
+        wanted = f"a number above 1 + 1 / (alpha - 1) = {least:g}, without which the intervals do not hold"
+        self.k1 = number(k1, f"k1 of {self.name}", wanted, lambda x: least < x <= 1e12)
+
+    def bind(self, problem: Problem, delta: float) -> None:
+        super().bind(problem, delta)
         if problem.parameter.name != "mean" or not np.isfinite(problem.scales + problem.low).all():
-            raise SettingError("confidence='kl-lucb' is for means of bounded arms; use 'auto', 'paper', 'lucb' or 'clucb' here.")
+            raise SettingError(
+                "confidence='kl-lucb' is for means of bounded arms; use 'auto', 'paper', 'lucb' or 'clucb' here.",
+                key="confidence",
+            )
 
     def level(self, t: int) -> float:
-        return math.log(K1) + math.log(self.problem.m) + ALPHA * math.log(t) - math.log(self.delta)
+        return math.log(self.k1) + math.log(self.problem.m) + self.alpha * math.log(t) - math.log(self.delta)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         counts = np.maximum(record.counts, 1)
@@ -46,4 +61,6 @@ class KLLUCBInterval(Confidence):
         return radii
 
     def lower(self, record: Moments) -> Sequence:
-        return self.sequence(record, Form.DIVERGENCE, (math.log(K1) + math.log(self.problem.m), ALPHA, 0.0, math.log(self.delta)))
+        return self.sequence(
+            record, Form.DIVERGENCE, (math.log(self.k1) + math.log(self.problem.m), self.alpha, 0.0, math.log(self.delta))
+        )

@@ -17,11 +17,11 @@ from .base import Confidence
 from .mixture import mean_only
 
 
-class KTMixture(Confidence):
+class KTKL(Confidence):
     """{mu : N kl(mean, mu) <= ln(m / delta) + ln pi - ln B(S + 1/2, N - S + 1/2) - N H(mean)}, H the entropy in nats.
 
     N values in [0, 1] (other bounds are scaled to it) have sum S. For every q the product of (q/mu)^x ((1-q)/(1-mu))^(1-x) is a
-    supermartingale if mu is the mean (see :class:`~surepick.confidence.beta.BetaMixture`), and so is its mixture over
+    supermartingale if mu is the mean (see :class:`~surepick.confidence.beta.Beta`), and so is its mixture over
     q ~ Beta(1/2, 1/2), the prior of Krichevsky and Trofimov (1981). By Ville's inequality it ever exceeds m / delta with
     probability at most delta / m: the intervals hold for all arms and all times together.
 
@@ -31,10 +31,10 @@ class KTMixture(Confidence):
 
     name = "kt-kl"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def bind(self, problem: Problem, delta: float) -> None:
         mean_only(self.name, problem)
         bounded_only(self.name, problem)
-        super().__init__(problem, delta)
+        super().bind(problem, delta)
         m = problem.m
         self.level = math.log(m) - math.log(delta)
         self._seen = np.full(m, -1.0), np.full(m, np.nan)  # what the intervals below were worked out for
@@ -59,5 +59,6 @@ def bounded_only(name: str, problem: Problem) -> None:
     for arm in problem.arms:
         if arm.kind == "subgaussian":
             raise SettingError(
-                f"confidence={name!r} is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'."
+                f"confidence={name!r} is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'.",
+                key="confidence",
             )

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from ..arms import Arm, Floats, Ints
+from ..checks import MANY, whole
 from ..engine import compiled
 from ..engine.data import Sequence
 from ..engine.enums import Family, Form
@@ -36,16 +37,25 @@ class Mixture(Confidence):
     The evidence against the truth is the logarithm of a non-negative supermartingale that starts at 1, so by Ville's inequality
     it ever exceeds ln(m / delta) with probability at most delta / m; the union is over the m arms only, none over time.
     Mixing widths are set by rho = N0 / (2 ln(1/alpha) + ln(1 + 2 ln(1/alpha))), alpha = delta / m, N0 = 1000 observations of an
-    arm: fixed before the data. It moves where the intervals are tightest, not whether they hold.
+    arm unless you say otherwise, fixed before the data. It moves where the intervals are tightest, not whether they hold.
 
     An interval depends on its own arm's observations alone.
+
+    Parameters
+    ----------
+    tuned : int
+        N0, from 1 to 10,000,000: the observations of an arm at which its interval is about tightest.
     """
 
-    def __init__(self, problem: Problem, delta: float) -> None:
-        super().__init__(problem, delta)
+    def __init__(self, *, tuned: int = TUNED) -> None:
+        self.tuned = whole(tuned, f"tuned of {self.name}", 1, MANY)
+
+    def bind(self, problem: Problem, delta: float) -> None:
+        super().bind(problem, delta)
         if not weighable(problem):
             raise SettingError(
-                f"confidence={self.name!r} is for means and variances; an estimator of your own has the intervals of 'paper'."
+                f"confidence={self.name!r} is for means and variances; an estimator of your own has the intervals of 'paper'.",
+                key="confidence",
             )
         units = [self.unit(arm) for arm in problem.arms]
         self.families: Ints = np.array([u.family for u in units])
@@ -53,7 +63,7 @@ class Mixture(Confidence):
         self.scale: Floats = np.array([u.scale for u in units])
         self.paired = np.array([u.pairs for u in units])
         self.level = math.log(problem.m) - math.log(delta)
-        self.rho = width(self.level)
+        self.rho = width(self.level, self.tuned)
         self._forget()
 
     def _forget(self) -> None:
@@ -106,9 +116,9 @@ class Mixture(Confidence):
         return np.array([self.families, self.places(record), self.scale, self.paired], dtype=np.float64)
 
 
-def width(level: float) -> float:
+def width(level: float, tuned: float = TUNED) -> float:
     """rho, from level = ln(1 / alpha)."""
-    return TUNED / (2.0 * level + math.log1p(2.0 * level))
+    return tuned / (2.0 * level + math.log1p(2.0 * level))
 
 
 def weighable(problem: Problem) -> bool:
@@ -118,9 +128,9 @@ def weighable(problem: Problem) -> bool:
 
 def mean_only(name: str, problem: Problem) -> None:
     if type(problem.parameter) is not Mean:
-        raise SettingError(f"confidence={name!r} is for means; use 'auto' or 'pairs' for variances.")
+        raise SettingError(f"confidence={name!r} is for means; use 'auto' or 'pairs' for variances.", key="confidence")
 
 
 def variance_only(name: str, problem: Problem) -> None:
     if type(problem.parameter) is not Variance:
-        raise SettingError(f"confidence={name!r} is for variances; use 'auto' for means.")
+        raise SettingError(f"confidence={name!r} is for variances; use 'auto' for means.", key="confidence")

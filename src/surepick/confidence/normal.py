@@ -8,7 +8,7 @@ from ..problems.base import Problem
 from .mixture import Mixture, Unit, mean_only
 
 
-class NormalMixture(Mixture):
+class Normal(Mixture):
     """Half-width R sqrt( (N + rho) (ln(1 + N/rho) + 2 ln(m/delta)) ) / N, R = (high - low) / 2 for bounded arms.
 
     exp(l (X - theta) - l^2 R^2 / 2) has mean at most 1 for every l if X is R-sub-Gaussian with mean theta (Hoeffding's lemma for
@@ -20,9 +20,9 @@ class NormalMixture(Mixture):
 
     name = "normal"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def bind(self, problem: Problem, delta: float) -> None:
         mean_only(self.name, problem)
-        super().__init__(problem, delta)
+        super().bind(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
         return Unit(Family.NORMAL, 0.0, arm.scale if arm.scale is not None else (arm.high - arm.low) / 2.0)

@@ -13,14 +13,14 @@ class Pairs(Mixture):
 
     The pairs are the first and second observation of an arm, the third and fourth, and so on: each observation is in one pair,
     so the W of an arm are independent, in [0, 1], with mean 2 variance / (high - low)^2, and the sequence for means holds for
-    them (see :class:`~surepick.confidence.beta.BetaMixture`). Overlapping pairs would break it. N is the number of pairs.
+    them (see :class:`~surepick.confidence.beta.Beta`). Overlapping pairs would break it. N is the number of pairs.
     """
 
     name = "pairs"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def bind(self, problem: Problem, delta: float) -> None:
         variance_only(self.name, problem)
-        super().__init__(problem, delta)
+        super().bind(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
         return Unit(Family.UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)

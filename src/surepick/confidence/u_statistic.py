@@ -24,9 +24,9 @@ class UStatistic(Paper):
 
     name = "u-statistic"
 
-    def __init__(self, problem: Problem, delta: float) -> None:
+    def bind(self, problem: Problem, delta: float) -> None:
         variance_only(self.name, problem)
-        super().__init__(problem, delta)
+        super().bind(problem, delta)
 
     def radius(self, counts: Ints) -> Floats:
         c = self.log_term(int(counts.sum()))

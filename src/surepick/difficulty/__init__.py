@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from .hardness import Hardness, hardness
-from .width import width
 
-__all__ = ["Hardness", "hardness", "width"]
+__all__ = ["Hardness", "hardness"]

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from ..arms import Floats, Ints
 from ..checks import among, number, short
 from ..errors import ParameterError, SettingError
-from ..problems import Path, Problem
-from .width import width
+from ..problems import Problem
 
 STEPS = 60  # halvings: radii are exact to 2^-60 of an arm's range, and to 1 part in 10^12
 NOTHING = 1e-13  # a smaller radius is rounding: two decisions are equally good
@@ -117,7 +116,7 @@ class Hardness:
     def _measure(self, policy: str, delta: float) -> float:
         number(delta, "delta", "a probability between 0 and 1, both excluded", lambda x: 0 < x < 1)
         if not among(policy, ("coci", "uniform")):
-            raise SettingError(f"policy={short(policy)} has no bound here; use 'coci' or 'uniform'.")
+            raise SettingError(f"policy={short(policy)} has no bound here; use 'coci' or 'uniform'.", key="policy")
         return self.H if policy == "coci" else self.H_uniform
 
 
@@ -144,20 +143,19 @@ def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
         i = int(np.flatnonzero(outside)[0])
         raise ParameterError(
             f"theta[{i}] = {truth[i]:g} is outside the range [{problem.low[i]:g}, {problem.high[i]:g}] "
-            f"of the {problem.parameter.name} of arm {problem.arms[i].name!r}."
+            f"of the {problem.parameter.name} of arm {problem.arms[i].name!r}.",
+            key=f"theta[{i}]",
         )
     radius = consistent_radius(problem, truth)
     smallest = float(radius.min())
-    # To force an edge into a path takes a negative length, which a graph with cycles does not allow.
-    forced = problem.linear and not (isinstance(problem, Path) and not problem.acyclic)
-    gap = reward_gap(problem, truth) if forced else None
+    gap = reward_gap(problem, truth) if problem.linear and problem.any_weights else None
     return Hardness(
         radius=radius,
         H=_inverse_squares(radius),
         H_uniform=problem.m * _inverse_squares(np.array([smallest])),
         gap=gap,
         H_gap=None if gap is None else _inverse_squares(gap),
-        width=width(problem),
+        width=problem.width(),
         minimum=problem.parameter.minimum,
         problem=problem,
         theta=truth,
@@ -197,7 +195,7 @@ def reward_gap(problem: Problem, truth: Floats) -> Floats:
     """Delta_i, by one oracle call an arm with the arm forced in or out; infinite if it cannot be."""
     best = problem.solve_at(truth)
     top = problem.reward_at(truth, best.astype(np.float64))
-    force = (1.0 + 2.0 * float(np.abs(truth).sum())) * (-1.0 if getattr(problem, "sense", "max") == "min" else 1.0)
+    force = (1.0 + 2.0 * float(np.abs(truth).sum())) * problem.sign
     gap = np.full(problem.m, math.inf)
     for i in range(problem.m):
         bent = truth.copy()

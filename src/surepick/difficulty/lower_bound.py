@@ -21,8 +21,10 @@ from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_array, vstack
 
 from ..arms import Floats, Ints
-from ..problems import Matching, Path, Problem
-from .alternatives import HalfSpaces, alternatives
+from ..problems import Problem
+from ..problems.half_spaces import HalfSpaces
+from ..problems.oracle import OracleProblem
+from .alternatives import reachable, tie
 from .divergence import Divergence
 from .responses import best_responses
 from .rivals import Rivals
@@ -39,13 +41,15 @@ def characteristic_time(problem: Problem, theta: Floats) -> tuple[float, Floats 
     """
     if not Divergence.knows(problem):
         return None
-    rivals = Rivals(problem, theta) if isinstance(problem, (Matching, Path)) else None
-    spaces = alternatives(problem, theta) if rivals is None else rivals.first()
+    spaces, rivals = problem.half_spaces(theta), None
+    if spaces is None and isinstance(problem, OracleProblem) and problem.splits:
+        rivals = Rivals(problem, theta)
+        spaces = rivals.first()
     if spaces is None:
         return None
-    if spaces.tie(problem, theta):
+    if tie(spaces, problem, theta):
         return math.inf, None
-    spaces = spaces.reachable(problem, theta)
+    spaces = reachable(spaces, problem, theta)
     if len(spaces.gap) == 0:
         return 0.0, None
     return _cutting_planes(Divergence(problem, theta), spaces, rivals)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..arms import Floats
-from .alternatives import HalfSpaces
+from ..problems.half_spaces import HalfSpaces
 from .divergence import Divergence, Tilt
 
 NEWTON = 200

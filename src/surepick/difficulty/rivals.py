@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arms import Floats
-from ..problems import Matching, Path
-from .alternatives import HalfSpaces
+from ..problems.half_spaces import HalfSpaces
+from ..problems.oracle import OracleProblem
+from .alternatives import reachable
 from .divergence import Divergence
 from .responses import best_responses
 
@@ -38,12 +39,12 @@ class Part(NamedTuple):
 
 
 class Rivals:
-    """All decisions of a matching or path problem but the best one."""
+    """All decisions of a problem but the best one."""
 
-    problem: Matching | Path
+    problem: OracleProblem
     theta: Floats
 
-    def __init__(self, problem: Matching | Path, theta: Floats) -> None:
+    def __init__(self, problem: OracleProblem, theta: Floats) -> None:
         self.problem, self.theta = problem, theta
         self.best: np.ndarray[Any, Any] = problem.solve_at(theta)
         self.c: Floats = problem.sign * (1.0 - 2.0 * self.best)  # what the other entry of an arm adds to the reward
@@ -68,7 +69,7 @@ class Rivals:
             doubtful = self._doubtful(divergence, w, value, part)
             if doubtful is None:
                 continue
-            spaces = self._spaces([doubtful]).reachable(self.problem, self.theta)
+            spaces = reachable(self._spaces([doubtful]), self.problem, self.theta)
             if len(spaces.gap) and best_responses(divergence, spaces, w)[0][0] < value:
                 found.append(doubtful)
             elif not found:  # with one found there will be another call
@@ -98,22 +99,12 @@ class Rivals:
     def _least(self, h: Floats, part: Part) -> Decision | None:
         """The decision of the part with the least sum of h over the arms in which it differs from the best one."""
         weights = np.where(self.best > 0, h, -h)
-        force = 1.0 + 2.0 * float(np.abs(weights).sum())
-        left = list(part.left)
-        if isinstance(self.problem, Path):  # to go on along an edge is to leave out the others from its node
-            for e in part.taken:
-                left += [i for i in np.flatnonzero(self.problem._u == self.problem._u[e]).tolist() if i != e]
-            weights = np.minimum(weights, 0.0) if not self.problem.acyclic else weights
-        else:
-            weights[list(part.taken)] = force
-        weights[left] = -force
-        y = self.problem.maximise(weights)
-        return None if y[left].any() or not y[list(part.taken)].all() else y
+        return self.problem.maximise_within(weights, list(part.taken), list(part.left))
 
     def _split(self, part: Part, y: Decision) -> Iterator[Part]:
         """The part without y, in parts: agree with y on some arms, differ in the next."""
         taken, left = part
-        for i in self._order(y):
+        for i in self.problem.branches(y):
             if i in part.taken or i in part.left:
                 continue
             if y[i]:
@@ -122,18 +113,6 @@ class Rivals:
             else:
                 yield Part((*taken, i), left)
                 left = (*left, i)
-
-    def _order(self, y: Decision) -> list[int]:
-        """The arms to differ in. No path or perfect matching holds another one, so the arms of y are enough."""
-        chosen: list[int] = np.flatnonzero(y).tolist()
-        if isinstance(self.problem, Path):  # from the source, so that what is taken is the beginning of a path
-            after = {int(self.problem._u[e]): e for e in chosen}
-            node, chosen = self.problem._s, []
-            while node != self.problem._t:
-                chosen.append(after[node])
-                node = int(self.problem._v[after[node]])
-            return chosen
-        return chosen if self.problem.perfect else list(range(self.problem.m))
 
     def _spaces(self, decisions: list[Decision]) -> HalfSpaces:
         c = self.problem.sign * (np.array(decisions).reshape(-1, self.problem.m) - self.best)

@@ -58,14 +58,16 @@ class Environment(ABC):
 
     def _check(self, arm: int, n: int, rng: np.random.Generator) -> None:
         """Raises unless there is such an arm, and n values can be drawn of it."""
-        whole(arm, "The arm", 0, self.m - 1, ParameterError)
+        whole(arm, "arm", 0, self.m - 1, ParameterError)
         whole(n, "n", 0, MANY, ParameterError)
         try:
             draws = callable(rng.random)
         except Exception:
             draws = False
         if not draws:
-            raise ParameterError(f"rng must be a Generator of NumPy, such as numpy.random.default_rng(0), not {short(rng)}.")
+            raise ParameterError(
+                f"rng must be a Generator of NumPy, such as numpy.random.default_rng(0), not {short(rng)}.", key="rng"
+            )
 
     def law(self) -> Laws | None:
         """The same draws for compiled code, if it has them."""
@@ -96,13 +98,15 @@ def vector(values: ArrayLike, what: str, m: int | None = None, most: float = sys
     """A flat array of finite numbers, one an arm; a single number serves all m arms."""
     array = numbers(values)
     if array is None or array.ndim > 1 or array.size == 0 or (array.ndim == 0 and m is None):
-        raise ProblemError(f"{what} must be a flat list of numbers, one an arm, not {short(values)}.")
+        raise ProblemError(f"{what} must be a flat list of numbers, one an arm, not {short(values)}.", key=what)
     if array.ndim == 0 and m is not None:
         array = np.full(m, float(array))
     if m is not None and len(array) != m:
-        raise ProblemError(f"{what} has {len(array)} entries but there are {m} arms: give one an arm, or one number for all.")
+        raise ProblemError(
+            f"{what} has {len(array)} entries but there are {m} arms: give one an arm, or one number for all.", key=what
+        )
     wrong = np.flatnonzero(~(np.abs(array) <= most))
     if len(wrong):
         limit = f" of at most {most:g}" if math.isfinite(array[wrong[0]]) else ""
-        raise ProblemError(f"{what}[{wrong[0]}] is not a finite number{limit}.")
+        raise ProblemError(f"{what}[{wrong[0]}] is not a finite number{limit}.", key=f"{what}[{wrong[0]}]")
     return array

@@ -33,7 +33,9 @@ class Bernoulli(Environment):
         self.p: Floats = vector(p, "p").copy()
         wrong = np.flatnonzero((self.p < 0) | (self.p > 1))
         if len(wrong):
-            raise ProblemError(f"p[{wrong[0]}] = {self.p[wrong[0]]:g} is not a probability: give a number from 0 to 1.")
+            raise ProblemError(
+                f"p[{wrong[0]}] = {self.p[wrong[0]]:g} is not a probability: give a number from 0 to 1.", key=f"p[{wrong[0]}]"
+            )
         self.means: Floats = self.p.copy()
         self.variances: Floats = self.p * (1 - self.p)
 

@@ -39,14 +39,18 @@ class Beta(Environment):
         if len(wrong):
             raise ProblemError(
                 f"mean[{wrong[0]}] = {self.means[wrong[0]]:g} does not lie strictly between 0 and 1, as the mean of a "
-                "Beta arm must; use Bernoulli for an arm that is always 0 or always 1."
+                "Beta arm must; use Bernoulli for an arm that is always 0 or always 1.",
+                key=f"mean[{wrong[0]}]",
             )
         self.concentration: Floats = vector(concentration, "concentration", len(self.means)).copy()
         self.a: Floats = self.means * self.concentration
         self.b: Floats = (1 - self.means) * self.concentration
         wrong = np.flatnonzero((self.a <= 0) | (self.b <= 0))
         if len(wrong):
-            raise ProblemError(f"concentration[{wrong[0]}] = {self.concentration[wrong[0]]:g} must be a positive number.")
+            raise ProblemError(
+                f"concentration[{wrong[0]}] = {self.concentration[wrong[0]]:g} must be a positive number.",
+                key=f"concentration[{wrong[0]}]",
+            )
         self.variances: Floats = self.means * (1 - self.means) / (self.concentration + 1)
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:

@@ -36,7 +36,9 @@ class Gaussian(Environment):
         self.sd: Floats = vector(sd, "sd", len(self.means), WIDEST).copy()
         wrong = np.flatnonzero(self.sd < 0)
         if len(wrong):
-            raise ProblemError(f"sd[{wrong[0]}] = {self.sd[wrong[0]]:g} is not a standard deviation: give 0 or more.")
+            raise ProblemError(
+                f"sd[{wrong[0]}] = {self.sd[wrong[0]]:g} is not a standard deviation: give 0 or more.", key=f"sd[{wrong[0]}]"
+            )
         self.variances: Floats = self.sd**2
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:

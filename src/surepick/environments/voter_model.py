@@ -89,7 +89,8 @@ class VoterModel(Environment):
         if not self.stubbornness.all():
             raise ProblemError(
                 f"stubbornness[{np.argmin(self.stubbornness)}] = 0: give a number above 0. Walks must be able to stop "
-                "everywhere, or there may be no single steady state."
+                "everywhere, or there may be no single steady state.",
+                key="stubbornness",
             )
         stops = _stops(self.group, self.sizes, self.edges, self.stubbornness)
         self.support, opinion = np.unique(self.innate, return_inverse=True)
@@ -154,20 +155,22 @@ class VoterModel(Environment):
         """
         listed = entries(sizes)
         if isinstance(sizes, (str, bytes)) or not listed:
-            raise ProblemError(f"sizes must be the number of people in each of at least one group, not {short(sizes)}.")
+            raise ProblemError(
+                f"sizes must be the number of people in each of at least one group, not {short(sizes)}.", key="sizes"
+            )
         count = [whole(size, f"sizes[{i}]", 1, MANY, ProblemError) for i, size in enumerate(listed)]
         m, n = len(count), sum(count)
         if n > MANY:
-            raise ProblemError(f"The sizes add up to {n:,} people, above {MANY:,}, the most that is supported.")
+            raise ProblemError(f"The sizes add up to {n:,} people, above {MANY:,}, the most that is supported.", key="sizes")
         labels = [f"group {i}" for i in range(m)] if names is None else entries(names)
         if labels is None or len(labels) != m or not all(map(label, labels)) or len(set(labels)) != m:
-            raise ProblemError(f"There are {m} groups: give {m} different names, not {short(names)}.")
+            raise ProblemError(f"There are {m} groups: give {m} different names, not {short(names)}.", key="names")
         shares = _shares(np.linspace(0.05, 0.5, m) if share is None else share, "share", m, "groups")
         stubborn = _shares(stubbornness, "stubbornness", m, "groups")
         within = float(_shares(homophily, "homophily", 1, "networks")[0])
         known = real(ties)
         if known is None or not 0 <= known <= n:
-            raise ProblemError(f"ties must be a number from 0 to {n:,}, the number of people, not {short(ties)}.")
+            raise ProblemError(f"ties must be a number from 0 to {n:,}, the number of people, not {short(ties)}.", key="ties")
 
         rng = np.random.default_rng(whole(seed, "seed", 0, SEEDS, ProblemError))
         people, end = np.arange(n), np.cumsum(count)
@@ -208,7 +211,8 @@ def _stops(group: Ints, sizes: Ints, edges: Ints, stubbornness: Floats) -> Float
                 z[on], failed = cg(system, q[on], rtol=1e-14, atol=0.0, M=jacobi)
             if failed or not np.isfinite(z).all():
                 raise ProblemError(
-                    f"The steady state could not be computed: the smallest stubbornness, {s.min():g}, is too near 0."
+                    f"The steady state could not be computed: the smallest stubbornness, {s.min():g}, is too near 0.",
+                    key="stubbornness",
                 )
         stops[g] = s * (q + adjacency @ np.maximum(z, 0))
     return stops
@@ -221,7 +225,8 @@ def _draw(people: Ints, first: Ints, stop: Ints, k: int, where: str, rng: np.ran
     if k > pairs:
         raise ProblemError(
             f"There are {pairs} pairs of people {where}, too few for {k} ties; choose fewer ties, larger groups "
-            "or another homophily."
+            "or another homophily.",
+            key="ties",
         )
     picked = np.sort(rng.choice(pairs, size=k, replace=False, shuffle=False))
     u = np.searchsorted(ends, picked, side="right")
@@ -232,13 +237,13 @@ def _label(groups: Sequence[Hashable]) -> tuple[tuple[str, ...], Ints]:
     """The names of the groups and the index of everybody's group."""
     labels = entries(groups)
     if labels is None or not all(map(label, labels)):
-        raise ProblemError("groups must be a flat list with one label a person, such as a text or a number.")
+        raise ProblemError("groups must be a flat list with one label a person, such as a text or a number.", key="groups")
     index = {one: g for g, one in enumerate(dict.fromkeys(labels))}
     if not labels:
-        raise ProblemError("There are no people; give the group of at least one.")
+        raise ProblemError("There are no people; give the group of at least one.", key="groups")
     names = tuple(str(one) for one in index)
     if len(set(names)) < len(names):
-        raise ProblemError(f"Two groups read the same: {short(names)}. Use either texts or numbers as labels.")
+        raise ProblemError(f"Two groups read the same: {short(names)}. Use either texts or numbers as labels.", key="groups")
     return names, np.array([index[one] for one in labels], dtype=np.int64)
 
 
@@ -249,14 +254,18 @@ def _pairs(edges: Iterable[tuple[int, int]], n: int) -> Ints:
     if array is not None and array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array is None or array.ndim != 2 or array.shape[1] != 2 or np.asarray(given).dtype.kind not in "iu":
-        raise ProblemError("edges must be pairs (u, v) of whole numbers, the positions of two people in groups.")
+        raise ProblemError("edges must be pairs (u, v) of whole numbers, the positions of two people in groups.", key="edges")
     wrong = np.flatnonzero((array < 0).any(axis=1) | (array >= n).any(axis=1))
     if len(wrong):
         pair = tuple(map(int, array[wrong[0]]))
-        raise ProblemError(f"edges[{wrong[0]}] = {pair} names somebody who is not there: people are 0 to {n - 1}.")
+        raise ProblemError(
+            f"edges[{wrong[0]}] = {pair} names somebody who is not there: people are 0 to {n - 1}.", key=f"edges[{wrong[0]}]"
+        )
     wrong = np.flatnonzero(array[:, 0] == array[:, 1])
     if len(wrong):
-        raise ProblemError(f"edges[{wrong[0]}] ties person {array[wrong[0], 0]:g} to themselves; leave it out.")
+        raise ProblemError(
+            f"edges[{wrong[0]}] ties person {array[wrong[0], 0]:g} to themselves; leave it out.", key=f"edges[{wrong[0]}]"
+        )
     pairs = array.astype(np.int64)
     return np.column_stack(np.divmod(np.unique(pairs.min(axis=1) * n + pairs.max(axis=1)), n))
 
@@ -265,12 +274,12 @@ def _shares(values: ArrayLike, what: str, n: int, whose: str) -> Floats:
     """n numbers from 0 to 1; a single number serves all."""
     array = numbers(values)
     if array is None or array.ndim > 1:
-        raise ProblemError(f"{what} must be a number or a flat list of numbers, not {short(values)}.")
+        raise ProblemError(f"{what} must be a number or a flat list of numbers, not {short(values)}.", key=what)
     if array.ndim == 0:
         array = np.full(n, array)
     if len(array) != n:
-        raise ProblemError(f"There are {n} {whose} but {len(array)} numbers in {what}: give one for each.")
+        raise ProblemError(f"There are {n} {whose} but {len(array)} numbers in {what}: give one for each.", key=what)
     wrong = np.flatnonzero(~((array >= 0) & (array <= 1)))
     if len(wrong):
-        raise ProblemError(f"{what}[{wrong[0]}] = {array[wrong[0]]} must be a number from 0 to 1.")
+        raise ProblemError(f"{what}[{wrong[0]}] = {array[wrong[0]]} must be a number from 0 to 1.", key=f"{what}[{wrong[0]}]")
     return array

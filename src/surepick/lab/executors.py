@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 
 from ..checks import short
 from ..errors import SettingError
+from ..settings import Settings
 from .futures_inside import let_go, workers
-from .trials import Setting, World, packed
+from .trials import World, packed
 
 T = TypeVar("T")
 
@@ -31,11 +32,12 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Crew:
-    """Who does the runs, how many chunks may be under way, and the worlds, as bytes where they go to other processes."""
+    """Who does the runs, how many chunks may be under way, and what is sent: bytes where it goes to other processes."""
 
     executor: Executor
     window: int
     worlds: Mapping[str, World | bytes]
+    settings: Mapping[Settings, Settings | bytes]
 
 
 def processes(executor: Executor | int | None) -> int | None:
@@ -58,24 +60,25 @@ def cores() -> int:
 
 
 @contextmanager
-def crew(executor: Executor | int | None, worlds: Mapping[str, World], settings: Sequence[Setting], runs: int) -> Iterator[Crew]:
+def crew(executor: Executor | int | None, worlds: Mapping[str, World], settings: Sequence[Settings], runs: int) -> Iterator[Crew]:
     """Whoever is to do the runs."""
+    plain = {one: one for one in settings}
     many = min(processes(executor) or MOST, runs)
     if isinstance(executor, ThreadPoolExecutor):
-        yield Crew(executor, 2 * (workers(executor) or UNKNOWN), worlds)
+        yield Crew(executor, 2 * (workers(executor) or UNKNOWN), worlds, plain)
     elif many == 1 and not isinstance(executor, Executor):
-        yield Crew(Here(), 1, worlds)
+        yield Crew(Here(), 1, worlds, plain)
     else:
         parcels = {name: packed(world, name) for name, world in worlds.items()}
         largest = max(map(len, parcels.values()))
         if isinstance(executor, Executor):
-            yield Crew(executor, max(4, min(2 * (workers(executor) or UNKNOWN), TRAVELLING // largest)), parcels)
+            yield Crew(executor, max(4, min(2 * (workers(executor) or UNKNOWN), TRAVELLING // largest)), parcels, plain)
             return
+        asked = {one: packed(one, f"{one.policy}/{one.confidence}") for one in settings}
         # Workers run the user's script only if it defines something that they need.
-        script = any(b"__main__" in parcel for parcel in parcels.values())
-        script |= any(extension.__module__ == "__main__" for setting in settings for extension in setting.extensions)
+        script = any(b"__main__" in parcel for parcel in (*parcels.values(), *asked.values()))
         with process_pool(many, script) as pool:
-            yield Crew(pool, 2 * many, parcels)
+            yield Crew(pool, 2 * many, parcels, asked)
 
 
 @contextmanager

@@ -22,12 +22,10 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..confidence import CONFIDENCES
 from ..environments.base import Environment
 from ..errors import SettingError
-from ..policies import POLICIES
 from ..problems.base import Problem
-from .trials import Setting
+from ..settings import Settings
 
 PACKAGE = __name__.partition(".")[0]
 INSTALLED = tuple(Path(sysconfig.get_paths()[key]) for key in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -37,15 +35,10 @@ NO_CODE = ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__"
            "__orig_bases__", "__qualname__")  # fmt: skip
 
 
-def fingerprint(problem: Problem, environment: Environment, setting: Setting) -> str:
+def fingerprint(problem: Problem, environment: Environment, settings: Settings, seed: int) -> str:
     """The fingerprint of everything that the result of a run depends on, but its number."""
     content = _Content()
-    content.add(
-        (
-            __version__, problem, environment, POLICIES[setting.policy], CONFIDENCES.get(setting.confidence, setting.confidence),
-            setting.delta, setting.epsilon, setting.relative, setting.per_arm, setting.dependent, setting.budget, setting.seed,
-        )
-    )  # fmt: skip
+    content.add((__version__, problem, environment, settings, seed))
     return content.hash.hexdigest()
 
 

@@ -6,24 +6,27 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..checks import MANY, SEEDS, entries, number, sequence, short, whole
-from ..confidence import CONFIDENCES
+from ..confidence import Confidence
 from ..environments.base import Environment
 from ..errors import ParameterError, SettingError
-from ..policies import POLICIES
+from ..policies import Policy
 from ..problems.base import Problem
+from ..settings import Settings
 from .bar import shown
 from .executors import processes
 from .simulation import Simulation
 from .store import Store
-from .trials import Setting, World
+from .trials import World
 from .work import Cell, Standing, work
 
-Policies = str | Sequence[str] | Mapping[str, str]
+Asked = tuple[str | Policy, str | Confidence]
+Policies = str | Policy | Sequence[str | Policy | Asked] | Mapping[str, str | Policy | Asked]
 Problems = Problem | Mapping[str, tuple[Problem, Environment]]
 
 
@@ -54,8 +57,10 @@ def simulate(
     problem : Problem, or mapping from names to (problem, environment)
     environment : Environment
         The truth, if one problem is given.
-    policies : str, sequence of str, or mapping from labels to str
-        ``"coci"``, or with its confidence sequence ``"coci/paper"``; without one, ``"auto"`` is meant.
+    policies : str, Policy, (policy, confidence), a sequence of such, or a mapping from labels to such
+        ``"coci"``, or with its confidence sequence ``"coci/paper"``; without one, ``"auto"`` is meant. With parameters,
+        ``"ts-explore:q=0.3/normal:tuned=500"``, or as objects, ``(TSExplore(q=0.3), Normal(tuned=500))``. An object of a class of
+        your own travels to the workers, which must be able to import the class.
     delta : float or sequence of floats
     runs : int
         Runs of every combination.
@@ -92,10 +97,17 @@ def simulate(
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise SettingError(f"progress must be True for a bar, or a function, not {short(progress)}.")
     processes(executor)
+    asked: dict[str, Any] = {
+        "epsilon": epsilon,
+        "relative": relative,
+        "per_arm": per_arm,
+        "dependent": dependent,
+        "budget": budget,
+    }
     cells = [
-        _cell(name, world, label, asked, d, count, start, epsilon, relative, per_arm, dependent, budget)
+        Cell(name, label, world, _fitted(Settings(delta=d, policy=policy, confidence=confidence, **asked), world), start, count)
         for name, world in worlds.items()
-        for label, asked in labels.items()
+        for label, (policy, confidence) in labels.items()
         for d in deltas
     ]
     with ExitStack() as stack:
@@ -104,10 +116,8 @@ def simulate(
             for cell in cells:
                 cell.resume(kept)
         work(cells, executor, kept, stack.enter_context(shown(progress)))
-    return Simulation.of(
-        cells, {name: (world.problem, world.truth) for name, world in worlds.items()}, runs=count, seed=start, epsilon=epsilon,
-        relative=relative, per_arm=per_arm, dependent=dependent, budget=budget,
-    )  # fmt: skip
+    problems = {name: (world.problem, world.truth) for name, world in worlds.items()}
+    return Simulation.of(cells, problems, runs=count, seed=start, **asked)
 
 
 # -- what is asked for ----------------------------------------------------------------------------------------------------
@@ -148,24 +158,48 @@ def _worlds(problem: Problems, environment: Environment | None) -> dict[str, Wor
     return worlds
 
 
-def _labels(policies: Policies) -> dict[str, tuple[str, str]]:
+def _labels(policies: Policies) -> dict[str, Asked]:
     """Policy and confidence by label."""
-    if isinstance(policies, str):
+    if isinstance(policies, (str, Policy)):
         policies = [policies]
     listed = policies if isinstance(policies, Mapping) else entries(policies) if sequence(policies) else None
     if not listed:
         raise SettingError(
             f"policies must be 'coci/paper' or the like, a list of such, or a dict of such, not {short(policies)}."
         )
-    labels: dict[str, tuple[str, str]] = {}
-    for label, asked in listed.items() if isinstance(listed, Mapping) else zip(listed, listed, strict=True):
-        if not isinstance(label, str) or not isinstance(asked, str) or asked.count("/") > 1:
-            raise SettingError(f"A policy is named by 'policy' or 'policy/confidence', such as 'coci/paper', not {short(asked)}.")
+    labels: dict[str, Asked] = {}
+    for label, asked in listed.items() if isinstance(listed, Mapping) else ((_label(one), one) for one in listed):
+        if not isinstance(label, str):
+            raise SettingError(f"The labels of policies are texts, not {short(label)}.")
         if label in labels:
             raise SettingError(f"A policy is named twice in {short(policies)}: name each once.")
-        policy, _, confidence = asked.partition("/")
-        labels[label] = policy, confidence if "/" in asked else "auto"
+        labels[label] = _asked(asked)
     return labels
+
+
+def _label(asked: Any) -> str:
+    return asked if isinstance(asked, str) else "/".join(str(part) for part in _asked(asked)).removesuffix("/auto")
+
+
+def _asked(asked: Any) -> Asked:
+    """A policy and its confidence sequence."""
+    if isinstance(asked, Policy):
+        return asked, "auto"
+    if isinstance(asked, str) and asked.count("/") <= 1:
+        policy, slash, confidence = asked.partition("/")
+        return policy, confidence if slash else "auto"
+    if isinstance(asked, tuple) and len(asked) == 2:
+        return asked
+    raise SettingError(
+        f"A policy is given by 'policy' or 'policy/confidence', such as 'coci/paper', by an object, or by a pair of policy and "
+        f"confidence, not by {short(asked)}."
+    )
+
+
+def _fitted(settings: Settings, world: World) -> Settings:
+    """The settings with "auto" and "own" by their right names, so that one fingerprint serves both; raises what does not fit."""
+    policy, confidence = settings.bound(world.problem)
+    return replace(settings, policy=policy, confidence=confidence)
 
 
 def _deltas(delta: float | Sequence[float]) -> list[float]:
@@ -176,30 +210,3 @@ def _deltas(delta: float | Sequence[float]) -> list[float]:
     if len(set(checked)) < len(checked):
         raise SettingError(f"A delta is given twice in {short(delta)}: give each once.")
     return checked
-
-
-def _cell(
-    name: str, world: World, label: str, asked: tuple[str, str], delta: float, runs: int, seed: int,
-    epsilon: float, relative: bool, per_arm: bool, dependent: bool, budget: int | None,
-) -> Cell:  # fmt: skip
-    policy, confidence = asked
-    setting = Setting(policy, confidence, delta, epsilon, relative, budget, seed, per_arm=per_arm, dependent=dependent)
-    explorer = setting.explorer(world.problem)  # raises if something does not fit
-    for registry, made in ((POLICIES, explorer.policy), (CONFIDENCES, explorer.confidence)):
-        if registry.get(made.name, type(made)) is not type(made):
-            raise SettingError(
-                f"{type(made).__name__} is registered under another name than its own, {made.name!r}: give the class that name."
-            )
-    foreign = tuple(
-        cls
-        for cls in (POLICIES[explorer.policy.name], CONFIDENCES.get(explorer.confidence.name))
-        if cls is not None and cls.__module__.partition(".")[0] != __name__.partition(".")[0]
-    )
-    # "auto" and "own" by their right names, so that one fingerprint serves both.
-    setting = Setting(
-        explorer.policy.name, explorer.confidence.name,
-        explorer.delta, explorer.epsilon, explorer.relative, explorer.budget, seed, foreign,
-        explorer.per_arm,
-        explorer.dependent,
-    )  # fmt: skip
-    return Cell(name, label, world, setting, runs)

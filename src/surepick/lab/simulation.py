@@ -16,6 +16,7 @@ from ..arms import Floats
 from ..checks import file
 from ..errors import SettingError
 from ..problems.base import Problem
+from .decisions import Decision, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,11 +43,14 @@ class Simulation:
         The problem and its true parameters, by name.
     settings : dict
         ``runs``, ``seed``, ``epsilon``, ``relative``, ``per_arm``, ``dependent`` and ``budget``.
+    decisions : sequence of arrays
+        The decision of every row of the table, as a vector; equal ones are the same array.
     """
 
     table: pd.DataFrame
     problems: dict[str, tuple[Problem, Floats]]
     settings: dict[str, Any]
+    decisions: Sequence[Decision] = ()
 
     @classmethod
     def of(cls, cells: Sequence[Cell], problems: Mapping[str, tuple[Problem, Floats]], **settings: Any) -> Simulation:
@@ -60,17 +64,18 @@ class Simulation:
             {
                 "problem": one(lambda cell: cell.problem).astype(object),
                 "policy": one(lambda cell: cell.policy).astype(object),
-                "confidence": one(lambda cell: cell.setting.confidence).astype(object),
-                "delta": one(lambda cell: cell.setting.delta),
+                "confidence": one(lambda cell: str(cell.settings.confidence)).astype(object),
+                "delta": one(lambda cell: cell.settings.delta),
                 "run": np.concatenate([np.arange(len(cell.samples)) for cell in cells]),
                 "samples": np.concatenate([cell.samples for cell in cells]),
                 "certified": np.concatenate([cell.certified for cell in cells]),
                 "correct": np.concatenate([cell.correct for cell in cells]),
-                "decision": [decision for cell in cells for decision in cell.decisions],
+                "decision": [text_of(decision, cell.world.problem) for cell in cells for decision in cell.decisions],
             }
         )
         texts = ["problem", "policy", "confidence", "decision"]
-        return cls(table.astype(dict.fromkeys(texts, "str")), dict(problems), settings)
+        decisions = [decision for cell in cells for decision in cell.decisions]
+        return cls(table.astype(dict.fromkeys(texts, "str")), dict(problems), settings, decisions)
 
     @cached_property
     def summary(self) -> pd.DataFrame:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from ..checks import file as check_file
 from ..errors import SettingError
+from ..problems.base import Problem
+from .decisions import Decision, Known, text_of
 from .trials import Chunk
 
 APPLICATION = 0x53755069  # marks the file as one of these
@@ -29,7 +31,7 @@ CREATE TABLE runs (
 ) STRICT, WITHOUT ROWID;
 """
 
-Row = tuple[int, int, bool, bool, str]
+Row = tuple[int, int, bool, bool, Decision]
 
 
 class Store:
@@ -59,7 +61,7 @@ class Store:
                 finally:
                     store.flush()
         except sqlite3.DatabaseError as error:
-            if "not a database" in str(error):
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise _foreign(file) from None
             raise SettingError(
                 f"{file}: the store cannot be used ({error}); check your rights there and the room on the disk."
@@ -91,15 +93,17 @@ class Store:
         found = self._connection.execute("SELECT id FROM cells WHERE fingerprint = ?", (fingerprint,)).fetchone()
         return int(found[0])
 
-    def rows(self, cell: int, runs: int) -> Iterator[Row]:
+    def rows(self, cell: int, runs: int, problem: Problem) -> Iterator[Row]:
         """Run, samples, certified, correct and decision of the first runs, as far as they are there."""
         ask = "SELECT run, samples, certified, correct, decision FROM runs WHERE cell = ? AND run < ?"
+        known = Known()
         for run, samples, certified, correct, decision in self._connection.execute(ask, (cell, runs)):
-            yield run, samples, bool(certified), bool(correct), decision
+            yield run, samples, bool(certified), bool(correct), known.read(decision, problem)
 
-    def add(self, cell: int, chunk: Chunk) -> None:
+    def add(self, cell: int, chunk: Chunk, problem: Problem) -> None:
         """Keep the results of a chunk; they are on the disk after :meth:`flush`."""
-        columns = (chunk.samples.tolist(), chunk.certified.tolist(), chunk.correct.tolist(), chunk.decisions)
+        texts = [text_of(decision, problem) for decision in chunk.decisions]
+        columns = (chunk.samples.tolist(), chunk.certified.tolist(), chunk.correct.tolist(), texts)
         self._rows += [(cell, run, *row) for run, *row in zip(chunk.runs, *columns, strict=True)]
 
     def flush(self) -> None:

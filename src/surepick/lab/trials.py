@@ -1,26 +1,26 @@
-"""Runs of a simulation, as a worker does them: everything that a run needs is in a world and a setting."""
+"""Runs of a simulation, as a worker does them: everything that a run needs is in a world and in settings."""
 
 from __future__ import annotations
 
 import math
 import pickle
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
-from ..confidence import CONFIDENCES, Confidence
 from ..engine import start
 from ..environments.base import Environment
 from ..errors import SettingError
 from ..estimators import ULP
 from ..explorer import Explorer
-from ..policies import POLICIES, Policy
 from ..problems.base import LinearProblem, Problem
 from ..run.drive import drive
+from ..settings import Settings
+from .decisions import Decision, Known
 
 ROUNDING = 1e-12  # rewards that are this close, as a share of their terms, are equally good
 
@@ -56,35 +56,6 @@ class World:
         return self.problem.reward_at(self.truth, decision.astype(np.float64)) >= self.best - slack - self.near
 
 
-@dataclass(frozen=True)
-class Setting:
-    """How a run explores. Policies and confidence sequences that do not come with surepick travel along."""
-
-    policy: str
-    confidence: str
-    delta: float
-    epsilon: float
-    relative: bool
-    budget: int | None
-    seed: int
-    extensions: tuple[type[Policy] | type[Confidence], ...] = field(default=(), compare=False)
-    per_arm: bool = False
-    dependent: bool = False
-
-    def explorer(self, problem: Problem) -> Trial:
-        return Trial(
-            problem,
-            self.delta,
-            policy=self.policy,
-            confidence=self.confidence,
-            epsilon=self.epsilon,
-            relative=self.relative,
-            per_arm=self.per_arm,
-            dependent=self.dependent,
-            budget=self.budget,
-        )
-
-
 class Trial(Explorer):
     """An explorer that only says what was decided: a certificate costs more than many a run."""
 
@@ -113,7 +84,7 @@ class Chunk:
     samples: Ints
     certified: Bools
     correct: Bools
-    decisions: list[str]
+    decisions: list[Decision]  # equal ones are one array
     seconds: float
     pace: float | None
 
@@ -122,26 +93,24 @@ _warm: set[tuple[str, str, str]] = set()  # kinds of runs that this process has 
 
 
 @start.at_once()
-def run_chunk(world: World | bytes, setting: Setting, runs: range) -> Chunk:
-    """Do these runs; a world from another process comes as the bytes of its pickle."""
-    for extension in setting.extensions:
-        registry: dict[str, Any] = POLICIES if issubclass(extension, Policy) else CONFIDENCES
-        registry[extension.name] = extension  # not an older one of this name
-    here = _unpacked(world) if isinstance(world, bytes) else world
-    kind = setting.policy, setting.confidence, here.problem.kind
+def run_chunk(world: World | bytes, settings: Settings | bytes, seed: int, runs: range) -> Chunk:
+    """Do these runs; what comes from another process may be the bytes of its pickle."""
+    here = _world(world) if isinstance(world, bytes) else world
+    asked: Settings = _unpacked(settings) if isinstance(settings, bytes) else settings
+    kind = str(asked.policy), str(asked.confidence), here.problem.kind
     begin = paced = time.perf_counter()
     samples = np.zeros(len(runs), dtype=np.int64)
     certified = np.zeros(len(runs), dtype=np.bool_)
     correct = np.zeros(len(runs), dtype=np.bool_)
-    decisions, cold = [], 0
+    decisions, known, cold = [], Known(), 0
     for i, run in enumerate(runs):
-        explorer = setting.explorer(here.problem)
-        drive(explorer, here.environment, seed=setting.seed, run=run)
+        explorer = Trial.of(here.problem, asked)
+        drive(explorer, here.environment, seed=seed, run=run)
         decision = explorer.decision
         samples[i] = explorer.samples
         certified[i] = explorer.certified
-        correct[i] = here.correct(decision, setting.epsilon, setting.relative, setting.per_arm)
-        decisions.append(text_of(decision, here.problem))
+        correct[i] = here.correct(decision, asked.epsilon, asked.relative, asked.per_arm)
+        decisions.append(known(decision))
         if kind not in _warm:
             _warm.add(kind)
             paced, cold = time.perf_counter(), 1
@@ -150,31 +119,29 @@ def run_chunk(world: World | bytes, setting: Setting, runs: range) -> Chunk:
     return Chunk(runs, samples, certified, correct, decisions, end - begin, pace)
 
 
-def text_of(decision: np.ndarray[Any, Any], problem: Problem) -> str:
-    """A decision as a short text: {0 3} for a choice of arms, by their numbers; (2 0 1) for any other vector."""
-    if problem.linear:
-        return "{" + " ".join(map(str, np.flatnonzero(decision).tolist())) + "}"
-    return "(" + " ".join(str(int(y)) if y == int(y) else repr(y) for y in decision.tolist()) + ")"
-
-
-def packed(world: World, name: str) -> bytes:
-    """A world for another process."""
+def packed(x: World | Settings, name: str) -> bytes:
+    """A world, or settings with a policy, for another process."""
     try:
-        return pickle.dumps(world, protocol=pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps(x, protocol=pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
+        what = "problem or environment" if isinstance(x, World) else "policy or confidence sequence"
         raise SettingError(
-            f"{name}: its problem or environment cannot be sent to other processes ({error}). Use functions and classes from the "
-            "top level of a module instead of a lambda or an inner function, or stay in this process with executor=1."
+            f"{name}: its {what} cannot be sent to other processes ({error}). Use functions and classes from the top level of a "
+            "module instead of a lambda or an inner function, or stay in this process with executor=1."
+        ) from error
+
+
+def _unpacked(parcel: bytes) -> Any:
+    try:
+        return pickle.loads(parcel)
+    except (AttributeError, ImportError) as error:
+        raise SettingError(
+            f"A worker process cannot find something that the problem, the environment or the policy uses ({error}). Put your "
+            "functions and classes into a module that workers can import, or stay in this process with executor=1."
         ) from error
 
 
 @lru_cache(maxsize=4)
-def _unpacked(world: bytes) -> World:
-    try:
-        made: World = pickle.loads(world)
-    except (AttributeError, ImportError) as error:
-        raise SettingError(
-            f"A worker process cannot find something that the problem or the environment uses ({error}). Put your functions and "
-            "classes into a module that workers can import, or stay in this process with executor=1."
-        ) from error
+def _world(parcel: bytes) -> World:
+    made: World = _unpacked(parcel)
     return made

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import SurepickError
+from ..settings import Settings
+from .decisions import Decision, Known
 from .executors import Crew, crew
 from .fingerprint import fingerprint
 from .store import Store
-from .trials import Chunk, Setting, World, run_chunk
+from .trials import Chunk, World, run_chunk
 
 SECONDS = 1.0  # that the runs of one chunk are to take
 LARGEST = 10_000  # runs of one chunk
@@ -44,12 +46,13 @@ class Standing:
 class Cell:
     """One problem, one policy, one delta: the results of its runs, and which are to be done."""
 
-    def __init__(self, problem: str, policy: str, world: World, setting: Setting, runs: int) -> None:
-        self.problem, self.policy, self.world, self.setting = problem, policy, world, setting
+    def __init__(self, problem: str, policy: str, world: World, settings: Settings, seed: int, runs: int) -> None:
+        self.problem, self.policy, self.world, self.settings, self.seed = problem, policy, world, settings, seed
         self.samples = np.zeros(runs, dtype=np.int64)
         self.certified = np.zeros(runs, dtype=np.bool_)
         self.correct = np.zeros(runs, dtype=np.bool_)
-        self.decisions = [""] * runs
+        self.decisions: list[Decision] = [np.empty(0)] * runs
+        self.known = Known()
         self.todo = deque([range(runs)])
         self.left = self.waiting = runs  # not in yet, and not handed out yet
         self.pace: float | None = None  # seconds a run
@@ -58,17 +61,19 @@ class Cell:
 
     @property
     def name(self) -> str:
-        return f"{self.problem}, {self.policy}, δ = {self.setting.delta:g}"
+        return f"{self.problem}, {self.policy}, δ = {self.settings.delta:g}"
+
+    def fingerprint(self) -> str:
+        return fingerprint(self.world.problem, self.world.environment, self.settings, self.seed)
 
     def resume(self, store: Store) -> None:
         """Take what the store has."""
-        self.key = store.cell(fingerprint(self.world.problem, self.world.environment, self.setting), self.name)
+        self.key = store.cell(self.fingerprint(), self.name)
         have = np.zeros(len(self.samples), dtype=np.bool_)
-        known: dict[str, str] = {}  # equal decisions share their text
-        for run, samples, certified, correct, decision in store.rows(self.key, len(have)):
+        for run, samples, certified, correct, decision in store.rows(self.key, len(have), self.world.problem):
             have[run] = True
             self.samples[run], self.certified[run], self.correct[run] = samples, certified, correct
-            self.decisions[run] = known.setdefault(decision, decision)
+            self.decisions[run] = self.known(decision)
         self.left = self.waiting = int((~have).sum())
         edges = np.flatnonzero(np.diff(np.concatenate(([True], have, [True])).astype(np.int8))).tolist()
         self.todo = deque(range(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True))
@@ -84,7 +89,7 @@ class Cell:
     def put(self, chunk: Chunk) -> None:
         where, n = slice(chunk.runs.start, chunk.runs.stop), len(chunk.runs)
         self.samples[where], self.certified[where], self.correct[where] = chunk.samples, chunk.certified, chunk.correct
-        self.decisions[where] = chunk.decisions
+        self.decisions[where] = map(self.known, chunk.decisions)
         self.left -= n
         if chunk.pace is not None:
             self.tried += n
@@ -105,7 +110,7 @@ def work(cells: list[Cell], executor: Executor | int | None, store: Store | None
         return
     worlds = {cell.problem: cell.world for cell in cells if cell.left}
     try:
-        with crew(executor, worlds, [cell.setting for cell in cells], left) as hands:
+        with crew(executor, worlds, [cell.settings for cell in cells if cell.left], left) as hands:
             _Work(cells, hands, store, report, total).all()
     except BrokenExecutor as error:
         kept = "Nothing is kept: use a store." if store is None else f"What was done is in {store.path}; run it again to go on."
@@ -144,8 +149,8 @@ class _Work:
         while len(self.pending) < self.hands.window and (cell := self._next()) is not None:
             ahead = sum(c.waiting for c in self.cells) // self.hands.window + 1  # the last chunks are to end together
             runs = cell.take(min(cell.size(), ahead))
-            future = self.hands.executor.submit(run_chunk, self.hands.worlds[cell.problem], cell.setting, runs)
-            self.pending[future] = cell
+            sent = self.hands.worlds[cell.problem], self.hands.settings[cell.settings], cell.seed
+            self.pending[self.hands.executor.submit(run_chunk, *sent, runs)] = cell
         return bool(self.pending)
 
     def _next(self) -> Cell | None:
@@ -163,7 +168,7 @@ class _Work:
             raise SurepickError("The executor dropped runs that it had taken; was it shut down, or the cluster?") from error
         cell.put(chunk)
         if self.store is not None:
-            self.store.add(cell.key, chunk)
+            self.store.add(cell.key, chunk, cell.world.problem)
         self.last = cell.name
         if self.begin is None:
             self.begin = time.monotonic()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..checks import among, short
+from ..confidence import Auto, Confidence
 from ..errors import SettingError
+from ..parameters import chosen
 from ..problems.base import Problem
 from .base import Policy, View
 from .clucb import CLUCB
@@ -27,37 +28,49 @@ POLICIES: dict[str, type[Policy]] = {
 }
 
 
-def make_policy(policy: str, problem: Problem, confidence: str = "auto", epsilon: float = 0.0, dependent: bool = False) -> Policy:
-    """The policy of that name; ``"auto"`` is the one that needs the fewest samples here, chosen before any data."""
-    if among(policy, ("auto",)):
+def asked_policy(policy: str | Policy) -> str | Policy:
+    """``"auto"``, or the policy that is meant by an object or by a text such as ``"ts-explore:q=0.3"``."""
+    return chosen(policy, "policy", Policy, POLICIES, ("auto",))  # type: ignore[type-abstract]
+
+
+def make_policy(
+    policy: str | Policy,
+    problem: Problem,
+    confidence: str | Confidence = "auto",
+    epsilon: float = 0.0,
+    dependent: bool = False,
+) -> Policy:
+    """The policy at work on the problem; ``"auto"`` is the one that needs the fewest samples here, chosen before any data."""
+    asked = asked_policy(policy)
+    if isinstance(asked, str):
         return automatic(problem, confidence, epsilon, dependent)
-    if not among(policy, POLICIES):
-        raise SettingError(f"policy={short(policy)} is unknown; use 'auto' or one of {', '.join(POLICIES)}.")
-    if need := POLICIES[policy].needs(problem):
+    if need := asked.needs(problem):
         able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None]
-        raise SettingError(f"policy={policy!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.")
-    if dependent and POLICIES[policy].independent:
+        raise SettingError(f"policy={str(asked)!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.", key="policy")
+    if dependent and asked.independent:
         able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None and not cls.independent]
         raise SettingError(
-            f"policy={policy!r} multiplies the evidence of different arms, which needs arms that are independent of each other; "
-            f"with dependent=True use 'auto' or one of {', '.join(able)}."
+            f"policy={str(asked)!r} multiplies the evidence of different arms, which needs arms that are independent of each "
+            f"other; with dependent=True use 'auto' or one of {', '.join(able)}.",
+            key="policy",
         )
-    return POLICIES[policy](problem)
+    return asked.bound(problem)
 
 
-def automatic(problem: Problem, confidence: str, epsilon: float, dependent: bool = False) -> Policy:
+def automatic(problem: Problem, confidence: str | Confidence, epsilon: float, dependent: bool = False) -> Policy:
     """Joint stopping where it is known; with an epsilon, for linear rewards only: its gaps are smaller than the box's there.
 
     For arms that may depend on each other, what rests on their intervals alone.
     """
-    if not dependent and among(confidence, ("auto", "own")) and (epsilon == 0 or problem.linear):
+    free = confidence in ("auto", "own") or isinstance(confidence, Auto)
+    if not dependent and free and (epsilon == 0 or problem.linear):
         if Joint.needs(problem) is None:
-            joint = Joint(problem)
+            joint = Joint().bound(problem)
             if joint.pairs <= LISTED:
                 return joint
         elif JointLinear.needs(problem) is None:
-            return JointLinear(problem)
-    return PAC(problem) if epsilon > 0 and PAC.needs(problem) is None else COCI(problem)
+            return JointLinear().bound(problem)
+    return (PAC() if epsilon > 0 and PAC.needs(problem) is None else COCI()).bound(problem)
 
 
 __all__ = [
@@ -78,5 +91,6 @@ __all__ = [
     "Unified",
     "Uniform",
     "View",
+    "asked_policy",
     "make_policy",
 ]

@@ -6,13 +6,14 @@ import heapq
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..confidence import Confidence
 from ..estimators import Record
+from ..parameters import Parametric
 from ..problems.base import Problem
 
 T = TypeVar("T")
@@ -102,18 +103,27 @@ class View:
         return rival, max(0.0, gap)
 
 
-class Policy(ABC):
-    """Stops when its own test says so, and samples among its candidates the arm that is least known."""
+class Policy(Parametric, ABC):
+    """Stops when its own test says so, and samples among its candidates the arm that is least known.
 
-    name: ClassVar[str]
-    own: ClassVar[str] = "paper"  #: the confidence sequence of its own paper
+    An object of a policy says which one is meant, with which parameters; ``bound`` makes one that works on a problem.
+    """
+
+    own: ClassVar[str | Confidence] = "paper"  #: the confidence sequence of its own paper
     rule: str  #: how it stops, for the certificate
     pace: ClassVar[int] = 1  #: samples of one round
     box_share: ClassVar[float] = 1.0  #: the part of delta that the box gets; the rest is for a test of the policy's own
     remembers: ClassVar[bool] = False  #: ``told`` is to be called
     independent: ClassVar[bool] = False  #: its proof needs arms that are independent of each other, not only their values
 
-    def __init__(self, problem: Problem) -> None:
+    def bound(self, problem: Problem) -> Self:
+        """The same policy at work on a problem; this one stays as it is."""
+        working = self.fresh()
+        working.bind(problem)
+        return working
+
+    def bind(self, problem: Problem) -> None:
+        """Work out, once, what depends on the problem."""
         self.problem = problem
 
     @classmethod
@@ -121,17 +131,17 @@ class Policy(ABC):
         """What this problem lacks for the policy to work, in words; None if nothing."""
         return None
 
-    def seed(self, seed: int, run: int) -> None:  # noqa: B027 - most policies draw no numbers
+    def seed(self, seed: int, run: int) -> None:
         """Fix what the policy draws by itself, for an exploration with this seed."""
 
-    def told(self, view: View) -> None:  # noqa: B027 - most policies keep nothing
+    def told(self, view: View) -> None:
         """Observations came in; a policy that ``remembers`` keeps here, and only here, what it needs of the past."""
 
     def memory(self) -> Any:
         """What the policy keeps of the past, as plain data for a file."""
         return None
 
-    def remember(self, memory: Any) -> None:  # noqa: B027 - most policies keep nothing
+    def remember(self, memory: Any) -> None:
         """Take up what ``memory`` gave."""
 
     def lacks(self, confidence: Confidence) -> str | None:

@@ -20,9 +20,9 @@ class COCI(Policy):
 
     name = "coci"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.unified = None if problem.undecided_cheap else Unified(problem)
+    def bind(self, problem: Problem) -> None:
+        super().bind(problem)
+        self.unified = None if problem.undecided_cheap else Unified().bound(problem)
         self.rule = "per-arm" if self.unified is None else self.unified.rule
 
     def certified(self, view: View) -> bool:

@@ -26,8 +26,8 @@ class Elimination(Policy):
     def needs(cls, problem: Problem) -> str | None:
         return None if problem.undecided_cheap else "a cheap test of undecided arms"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def bind(self, problem: Problem) -> None:
+        super().bind(problem)
         self.active: Bools = np.ones(problem.m, dtype=np.bool_)
 
     def certified(self, view: View) -> bool:

@@ -68,8 +68,8 @@ class Joint(Policy):
             return "a class in which single exchanges tell whether a decision is optimal"
         return None
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def bind(self, problem: Problem) -> None:
+        super().bind(problem)
         self.pairs = problem.most_exchanges
         self.sign = float(getattr(problem, "sign", 1.0))
         self._last: _State | None = None  # spares the exchanges of arms that have not changed; answers do not depend on it

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
-from ..confidence.mixture import width
+from ..checks import MANY, whole
+from ..confidence.mixture import TUNED, width
 from ..engine import compiled
 from ..engine.data import JointTest
 from ..engine.enums import CLOSE, TRIES
@@ -36,6 +37,11 @@ class JointLinear(Policy):
 
     It samples among the arms of the decision that blocks the certificate the one that is least known. A tenth of delta goes to
     the box, which is reported, and from which the undecided arms are.
+
+    Parameters
+    ----------
+    tuned : int
+        The observations of an arm for which rho is tuned, as for the sequence ``normal``.
     """
 
     name = "joint-linear"
@@ -54,8 +60,11 @@ class JointLinear(Policy):
             return "0/1 decisions with a linear reward"
         return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def __init__(self, *, tuned: int = TUNED) -> None:
+        self.tuned = whole(tuned, f"tuned of {self.name}", 1, MANY)
+
+    def bind(self, problem: Problem) -> None:
+        super().bind(problem)
         self.listed = problem.decisions.astype(np.float64) if isinstance(problem, Subsets) else None
         self.sign = -1.0 if getattr(problem, "sense", "max") == "min" else 1.0
         self.half = problem.scales / 2.0  # R
@@ -125,7 +134,7 @@ class JointLinear(Policy):
 
     def rho(self, delta: float) -> float:
         """The width of the mixtures, for the delta of before the data."""
-        return width(-math.log(delta * (1.0 - self.box_share)))
+        return width(-math.log(delta * (1.0 - self.box_share)), self.tuned)
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint_linear")

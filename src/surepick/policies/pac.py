@@ -39,9 +39,9 @@ class PAC(Policy):
             return "a reward that is affine in theta"
         return None if problem.rivals else "an oracle of tables (table=True), which can name the strongest rival"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.exact = COCI(problem)
+    def bind(self, problem: Problem) -> None:
+        super().bind(problem)
+        self.exact = COCI().bound(problem)
 
     def certified(self, view: View) -> bool:
         return self.exact.certified(view)

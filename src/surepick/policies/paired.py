@@ -46,8 +46,8 @@ class Paired(Policy):
             return "bounded arms"
         return None if problem.most_exchanges <= LISTED else f"at most {LISTED:,} exchanges"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def bind(self, problem: Problem) -> None:
+        super().bind(problem)
         self.pairs = problem.most_exchanges
 
     def rows(self, record: Moments) -> Differences:

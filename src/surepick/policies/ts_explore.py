@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..arms import Bools, Floats
-from ..confidence.mixture import width
+from ..checks import MANY, number, whole
+from ..confidence.mixture import TUNED, width
 from ..estimators import Mean, Moments
 from ..problems.base import Problem
 from .base import Policy, View
 from .joint_linear import union
 
-Q = 0.1  # the paper's q: one sampled vector is too optimistic for a wrong decision with at least this probability
+Q = 0.1  # the paper's choice in its experiments
 SPLIT = 0.5  # the part of the test's delta that is for means far from the truth; the rest is for unlucky draws
 
 
@@ -39,6 +40,14 @@ class TSExplore(Policy):
 
     The drawn vectors depend on t and on the policy's own entropy, so asking twice gives the same answer. Vectors for a smaller
     delta are those for a larger one, spread further, and some more, so that certificates are nested in delta.
+
+    Parameters
+    ----------
+    q : float
+        The paper's q, from 0.001 to 0.49: one drawn vector contradicts a wrong decision with at least this probability. A larger
+        one draws fewer vectors, which are spread further. From 1/2 on, draws would prove nothing.
+    tuned : int
+        The observations of an arm for which rho is tuned, as for the sequence ``normal``.
     """
 
     name = "ts-explore"
@@ -55,8 +64,12 @@ class TSExplore(Policy):
             return "0/1 decisions with a linear reward"
         return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def __init__(self, *, q: float = Q, tuned: int = TUNED) -> None:
+        self.q = number(q, f"q of {self.name}", "a number from 0.001 to 0.49", lambda x: 0.001 <= x <= 0.49)
+        self.tuned = whole(tuned, f"tuned of {self.name}", 1, MANY)
+
+    def bind(self, problem: Problem) -> None:
+        super().bind(problem)
         self.a, self.b, _, self.whole = union(problem)
         self.widest = min(problem.m, 2 * int(problem.solve_at(np.full(problem.m, 1.0 if _sign(problem) > 0 else -1.0)).sum()))
         self.entropy: tuple[int, ...] = (secrets.randbits(64),)
@@ -81,13 +94,13 @@ class TSExplore(Policy):
         from scipy.special import ndtri
 
         share = (1.0 - self.box_share) * SPLIT
-        rho = width(-math.log(view.fixed * share))
+        rho = width(-math.log(view.fixed * share), self.tuned)
         regret = 0.5 * np.log1p(view.counts / rho)
         if not self.whole:  # the arms in which two decisions differ, at most
             regret = np.sort(self.b + regret)[-self.widest :]
         level = (0.0 if self.whole else self.a) + float(regret.sum()) - math.log(view.delta * share)
         half = self.problem.scales / 2.0  # R
-        z = float(ndtri(1.0 - Q))
+        z = float(ndtri(1.0 - self.q))
         found: Floats = half * np.sqrt(2.0 * level * (view.counts + rho)) / view.counts / z
         assert isinstance(view.record, Moments)
         rounding = view.record.rounding
@@ -101,7 +114,7 @@ class TSExplore(Policy):
             return view.__dict__["contrary"]  # type: ignore[no-any-return]
         t, decision = view.samples, self.decision(view)
         part = view.delta * (1.0 - self.box_share) * (1.0 - SPLIT)
-        draws = math.ceil((2.0 * math.log(math.pi * t) - math.log(6.0 * part)) / Q)
+        draws = math.ceil((2.0 * math.log(math.pi * t) - math.log(6.0 * part)) / self.q)
         noise = np.random.default_rng((*self.entropy, t)).standard_normal((draws, self.problem.m))
         best, lead = None, 0.0
         for theta in view.estimates + self.spread(view) * noise:

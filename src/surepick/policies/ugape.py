@@ -26,8 +26,8 @@ class UGapE(Policy):
     def needs(cls, problem: Problem) -> str | None:
         return None if isinstance(problem, TopK) else "best-arm or top-k"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def bind(self, problem: Problem) -> None:
+        super().bind(problem)
         assert isinstance(problem, TopK)
         self.k = problem.k
 

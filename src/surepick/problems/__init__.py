@@ -1,4 +1,4 @@
-"""Decision classes, one file each. A new class is one file and one line in ``PROBLEMS``."""
+"""Decision classes, one file each. A new class is one file and one line here; outside of the package, ``register``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .best_of_each import BestOfEach
 from .matching import Matching
 from .path import Path
 from .program import Program
+from .registry import PROBLEMS, register
 from .resource_plan import ResourcePlan
 from .sample_allocation import SampleAllocation
 from .separable import Separable
@@ -16,22 +17,20 @@ from .spanning_tree import SpanningTree
 from .subsets import Subsets
 from .top_k import TopK
 
-PROBLEMS: dict[str, type[Problem]] = {
-    cls.kind: cls
-    for cls in (
-        BestArm,
-        TopK,
-        BestOfEach,
-        SpanningTree,
-        Matching,
-        Path,
-        Subsets,
-        Program,
-        SampleAllocation,
-        ResourcePlan,
-        Separable,
-    )
-}
+for _cls in (
+    BestArm,
+    TopK,
+    BestOfEach,
+    SpanningTree,
+    Matching,
+    Path,
+    Subsets,
+    Program,
+    SampleAllocation,
+    ResourcePlan,
+    Separable,
+):
+    register(_cls)
 
 __all__ = [
     "PROBLEMS",
@@ -49,4 +48,5 @@ __all__ = [
     "Subsets",
     "TopK",
     "allocate",
+    "register",
 ]

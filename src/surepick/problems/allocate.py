@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from ..arms import Bools, Floats, Ints
 from ..checks import LARGEST, numbers, short, whole
-from ..errors import InfeasibleError, ParameterError, ProblemError
+from ..errors import InfeasibleError, ParameterError, ProblemError, SurepickError
 
 NEAR = 1e-14  # relative distance below which two gains are compared exactly; their rounding errors stay below 1e-15
 MARGIN = 1e-12  # relative widening of the final bracket, far above rounding and far below what costs time
@@ -67,17 +67,17 @@ def allocate(
 def check_sizes(sizes: ArrayLike) -> Floats:
     n = _numbers(sizes, "sizes")
     if len(n) == 0:
-        raise ProblemError("There are no strata; give at least one size.")
+        raise ProblemError("There are no strata; give at least one size.", key="sizes")
     _refuse(n, ~(np.isfinite(n) & (n > 0)), "sizes", "must be a positive number", ProblemError)
     if float(n.max()) > 1e75 * float(n.min()):
-        raise ProblemError("The sizes differ by more than a factor of 1e75; express them in one unit.")
+        raise ProblemError("The sizes differ by more than a factor of 1e75; express them in one unit.", key="sizes")
     return n
 
 
 def check_variances(variances: ArrayLike, m: int) -> Floats:
     theta = _numbers(variances, "variances")
     if len(theta) != m:
-        raise ParameterError(f"There are {m} sizes but {len(theta)} variances: give one variance a stratum.")
+        raise ParameterError(f"There are {m} sizes but {len(theta)} variances: give one variance a stratum.", key="variances")
     _refuse(theta, ~(np.isfinite(theta) & (theta >= 0)), "variances", "must be a finite number of at least 0", ParameterError)
     return theta
 
@@ -92,7 +92,7 @@ def check_limits(
     _refuse(high, high < low, "upper", "is below the stratum's lower bound", ProblemError)
     if k < low.sum():
         what = f"the number of strata, {m}" if (low == 1).all() else f"the sum of the lower bounds, {low.sum()}"
-        raise InfeasibleError(f"A budget of {k} is below {what}: raise the budget, or merge strata.")
+        raise InfeasibleError(f"A budget of {k} is below {what}: raise the budget, or merge strata.", key="budget")
     return k, low, np.minimum(high, k)
 
 
@@ -124,7 +124,9 @@ def weights(sizes: Floats, theta: Floats) -> Floats:
 def _threshold(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -> Ints:
     a = weights(sizes, theta)
     if a.min() < 1e-250:
-        raise ParameterError("The strata's n^2 * variance differ by more than a factor of 1e250; set the tiny variances to 0.")
+        raise ParameterError(
+            "The strata's n^2 * variance differ by more than a factor of 1e250; set the tiny variances to 0.", key="variances"
+        )
     low, high = lower.astype(np.float64), upper.astype(np.float64)
 
     def take(x: float) -> Floats:
@@ -199,23 +201,23 @@ def exact_gain(size: float, theta: float, unit: int) -> Fraction:
 def _numbers(values: ArrayLike, what: str) -> Floats:
     array = numbers(values)
     if array is None or array.ndim != 1:
-        raise ProblemError(f"{what} must be a flat list of numbers, not {short(values)}.")
+        raise ProblemError(f"{what} must be a flat list of numbers, not {short(values)}.", key=what)
     return array
 
 
 def _limits(values: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
     array = numbers(values)
     if array is None or not (np.isfinite(array) & (array == np.floor(array))).all():
-        raise ProblemError(f"{what} must be a whole number or one a stratum, not {short(values)}.")
+        raise ProblemError(f"{what} must be a whole number or one a stratum, not {short(values)}.", key=what)
     array = np.clip(array, -1, LARGEST)
     if array.ndim == 0:
         return np.full(m, int(array), dtype=np.int64)
     if array.shape != (m,):
-        raise ProblemError(f"There are {m} strata but {what} has shape {array.shape}: give one bound a stratum.")
+        raise ProblemError(f"There are {m} strata but {what} has shape {array.shape}: give one bound a stratum.", key=what)
     return array.astype(np.int64)
 
 
-def _refuse(values: Floats | Ints, bad: Bools, what: str, why: str, error: type[Exception]) -> None:
+def _refuse(values: Floats | Ints, bad: Bools, what: str, why: str, error: type[SurepickError]) -> None:
     if bad.any():
         where = int(np.flatnonzero(bad)[0])
-        raise error(f"{what}[{where}] = {values[where]} {why}.")
+        raise error(f"{what}[{where}] = {values[where]} {why}.", key=f"{what}[{where}]")

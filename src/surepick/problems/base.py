@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Arm, ArmIndex, Bools, Floats, Ints
-from ..checks import among, numbers, short
+from ..checks import among, numbers, short, vouched
 from ..engine.data import Exchanges
 from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator, Moments, Record
+from .half_spaces import LARGEST, HalfSpaces
+from .keys import Columns, Keys
 
 VAST = WIDEST**2  # parameters and decisions up to this: variances are squares of values
 KEPT = ("_detour", "_moves")  # attributes of problems that are worked out when first needed
@@ -42,6 +45,10 @@ class Problem(ABC):
 
     Attributes
     ----------
+    kind : str
+        What study files and saved explorers call the class.
+    noun : str
+        What an arm is called in messages: a stratum, a site, an edge.
     arms : tuple of Arm
     parameter : Estimator
         What theta is for every arm: its mean, its variance, or a parameter of the user's own.
@@ -60,15 +67,20 @@ class Problem(ABC):
         ``undecided`` is cheap enough to guide the sampling; if not, ``rival`` does.
     linear : bool
         Decisions are 0/1 vectors and the reward is (plus or minus) theta . y.
+    sign : float
+        1 to maximise theta . y and -1 to minimise it, if ``linear``.
     any_weights : bool
         The maximiser takes parameters of either sign, also outside the arms' ranges.
     ranked : bool
         A decision takes the k best arms of every group, so each of them falls short by itself: ``shortfall`` says by how much.
     exchangeable : bool
         A decision is optimal iff no single exchange helps: one arm out and one in, or one unit moved.
+    sizes : array or None
+        How many people every arm stands for, if the class knows.
     """
 
     kind: ClassVar[str]
+    noun: ClassVar[str] = "arm"
     bimonotone: bool = True
     exact: bool = True
     affine: bool = True
@@ -76,9 +88,11 @@ class Problem(ABC):
     rival_exact: bool = True
     undecided_cheap: bool = True
     linear: bool = False
+    sign: float = 1.0
     any_weights: bool = True
     ranked: bool = False
     exchangeable: bool = False
+    sizes: Floats | None = None
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
         self.arms: tuple[Arm, ...] = tuple(arms)
@@ -163,6 +177,26 @@ class Problem(ABC):
         """
         return 1.0, float(np.log(self.m)), 1
 
+    def half_spaces(self, theta: Floats) -> HalfSpaces | None:
+        """Half-spaces whose union is every parameter at which the decision at theta is beaten; None if they are not at hand.
+
+        What any algorithm needs is worked out from them (``hardness``). Where single exchanges tell whether a decision is
+        optimal, the exchanges are enough; other classes have their own.
+        """
+        if not (self.exchangeable and vouched(self, "exchanges")) or self.most_exchanges > 10 * LARGEST:
+            return None
+        exchanges = self.exchanges(self.solve_at(theta))
+        return HalfSpaces.of_exchanges(exchanges, theta) if 2 * len(exchanges.high) <= LARGEST else None
+
+    def width(self) -> int | None:
+        """width(Y) of Chen et al. (2014): how many arms one step of exchange may have to touch; None if unknown.
+
+        An exchange set b = (in, out) leads from S towards S' if it takes out some i of S - S', stays between the two, and
+        both S with b and S' against b are decisions. The width is the largest, over S, S' and i, of the smallest such |b|:
+        2 for the bases of a matroid.
+        """
+        return None
+
     def constraints(self) -> Constraints | None:
         """The class as an integer program with reward (plus or minus) theta . y, if it can be written as one."""
         return None
@@ -246,8 +280,36 @@ class Problem(ABC):
         """All single exchanges of a decision, if it is ``exchangeable``: a decision is optimal iff none of them is false."""
         raise ProblemError(f"{type(self).__name__} must list the single exchanges of a decision.")
 
+    # -- files ----------------------------------------------------------------------------------------------------
+
     def keys(self) -> dict[str, Any] | None:
-        """What the class is made from besides arms and parameter, as plain numbers, texts and lists for a file; or None."""
+        """What the problem is made from besides arms and parameter, as plain numbers, texts and lists for a file; or None."""
+        return None
+
+    @classmethod
+    def from_keys(cls, arms: Sequence[Arm], parameter: str, keys: dict[str, Any]) -> Problem:
+        """The problem that has these ``keys``."""
+        make: Any = cls
+        named = {"parameter": parameter} if "parameter" in signature(cls).parameters else {}
+        made: Problem = make(arms=arms, **named, **keys)
+        return made
+
+    @classmethod
+    def study_keys(cls) -> Keys | None:
+        """The keys of the class in a study file's [problem] table; None if it cannot be written in one."""
+        return None
+
+    @classmethod
+    def from_study(cls, arms: Sequence[Arm] | None, keys: dict[str, Any], table: Columns | None) -> Problem:
+        """The problem of a study: its arms (None if it leaves them to the class), its keys, of which columns of the table have
+        filled what it leaves out, and the table."""
+        make: Any = cls
+        made: Problem = make(**({} if arms is None else {"arms": arms}), **keys)
+        return made
+
+    @classmethod
+    def row_names(cls, table: Columns) -> list[str] | None:
+        """What the rows of a table of arms without a column of names are called; None if they need one."""
         return None
 
     # -- input ----------------------------------------------------------------------------------------------------
@@ -256,14 +318,17 @@ class Problem(ABC):
         """A finite number for every arm; ``what`` it is goes into the complaint."""
         vector = numbers(values)
         if vector is None:
-            raise ParameterError(f"{what} must be {self.m} numbers, not {short(values)}.")
+            raise ParameterError(f"{what} must be {self.m} numbers, not {short(values)}.", key=what)
         if vector.shape != (self.m,):
-            raise ParameterError(f"{what} has shape {vector.shape}, but the problem has {self.m} arms: give one number an arm.")
+            raise ParameterError(
+                f"{what} has shape {vector.shape}, but the problem has {self.m} arms: give one number an arm.", key=what
+            )
         if not (np.abs(vector) <= VAST).all():
             where = int(np.flatnonzero(~(np.abs(vector) <= VAST))[0])
             raise ParameterError(
                 f"{what} is {vector[where]} for arm {self.arms[where].name!r}; give a finite number of at most {VAST:g} "
-                "for every arm."
+                "for every arm.",
+                key=what,
             )
         return vector
 
@@ -271,7 +336,7 @@ class Problem(ABC):
         """A vector that is one of the decisions."""
         y = self.check_vector(decision, "decision")
         if not self.contains(y):
-            raise ParameterError(f"{short(decision)} is not a decision of this problem, so it has no rival.")
+            raise ParameterError(f"{short(decision)} is not a decision of this problem, so it has no rival.", key="decision")
         return y
 
     def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
@@ -280,7 +345,8 @@ class Problem(ABC):
         if (low > high).any():
             where = int(np.flatnonzero(low > high)[0])
             raise ParameterError(
-                f"The box is empty for arm {self.arms[where].name!r}: lower {low[where]:g} is above upper {high[where]:g}."
+                f"The box is empty for arm {self.arms[where].name!r}: lower {low[where]:g} is above upper {high[where]:g}.",
+                key="lower",
             )
         return low, high
 
@@ -303,13 +369,14 @@ def refuse_apart(problem: Problem, apart: float, levels: Floats | Ints | int = 1
         raise ProblemError(
             f"Arm {problem.arms[wide].name!r} reaches {largest[wide]:g}, more than {apart:g} times the range of arm "
             f"{problem.arms[narrow].name!r}, {width[narrow]:g}: their sum would not show the latter. Express the values "
-            "in units, or count them from an origin, that bring the arms nearer to each other."
+            "in units, or count them from an origin, that bring the arms nearer to each other.",
+            key="arms",
         )
 
 
 def check_sense(sense: str) -> str:
     if not among(sense, ("max", "min")):
-        raise ProblemError(f"sense={short(sense)} is unknown; use 'max' or 'min'.")
+        raise ProblemError(f"sense={short(sense)} is unknown; use 'max' or 'min'.", key="sense")
     return sense
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..arms import Names
 from ..estimators import Estimator
+from .keys import PARAMETER, SENSE, Keys
 from .top_k import TopK
 
 
@@ -24,6 +25,10 @@ class BestArm(TopK):
 
     def __init__(self, arms: int | Names, *, sense: str = "max", parameter: str | Estimator = "mean") -> None:
         super().__init__(arms, 1, sense=sense, parameter=parameter)
+
+    @classmethod
+    def study_keys(cls) -> Keys:
+        return {"sense": SENSE, "parameter": PARAMETER}
 
     def keys(self) -> dict[str, Any]:
         return {"sense": self.sense}

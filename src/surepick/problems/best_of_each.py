@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..engine.data import Exchanges, Partition
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
 from .base import LinearProblem, listed
+from .keys import PARAMETER, SENSE, K, Key, Keys, Label
 
 
 class BestOfEach(LinearProblem):
@@ -59,14 +61,17 @@ class BestOfEach(LinearProblem):
         super().__init__(make_arms(arms), make_estimator(parameter), sense)
         given = entries(groups)
         if given is None:
-            raise ProblemError(f"groups must be a list with a text or a number for every arm, not {short(groups)}.")
+            raise ProblemError(f"groups must be a list with a text or a number for every arm, not {short(groups)}.", key="groups")
         if len(given) != self.m:
-            raise ProblemError(f"There are {self.m} arms but {len(given)} group labels: give a label for every arm.")
+            raise ProblemError(
+                f"There are {self.m} arms but {len(given)} group labels: give a label for every arm.", key="groups"
+            )
         for i, one in enumerate(given):
             if not label(one):
                 raise ProblemError(
                     f"groups must be a list with a text or a number for every arm; that of arm {self.names[i]!r} is {short(one)} "
-                    "(a list has no place among labels, and NaN equals nothing)."
+                    "(a list has no place among labels, and NaN equals nothing).",
+                    key="groups",
                 )
         labels = {one: g for g, one in enumerate(dict.fromkeys(given))}
         self._partition([labels[one] for one in given], k, list(labels))
@@ -79,7 +84,8 @@ class BestOfEach(LinearProblem):
             g = int(np.flatnonzero(sizes < self.k)[0])
             where = f"Group {labels[g]!r} has" if len(labels) > 1 else "There are"
             raise InfeasibleError(
-                f"{where} {sizes[g]} arms, so {short(self.k)} of them cannot be picked: choose k of at most {sizes.min()}."
+                f"{where} {sizes[g]} arms, so {short(self.k)} of them cannot be picked: choose k of at most {sizes.min()}.",
+                key="k",
             )
         # Arms of one group stand together, in the order of their index.
         self._members = np.argsort(self.group, kind="stable").astype(np.int64)
@@ -130,11 +136,19 @@ class BestOfEach(LinearProblem):
         compiled("partitions").undecided(self.lower(), lower, upper, out)
         return out
 
+    @classmethod
+    def study_keys(cls) -> Keys:
+        groups = Key(list[Label], "a list of labels, one an arm", column="group")
+        return {"groups": groups, "k": replace(K, default=1), "sense": SENSE, "parameter": PARAMETER}
+
     def keys(self) -> dict[str, Any]:
         return {"groups": self.group.tolist(), "k": self.k, "sense": self.sense}
 
     def lower(self) -> Partition:
         return Partition(self.k, self._starts, self._members, self.sign)
+
+    def width(self) -> int:
+        return 2
 
     @property
     def most_exchanges(self) -> int:

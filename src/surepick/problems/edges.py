@@ -7,8 +7,26 @@ from collections.abc import Hashable, Sequence
 from ..arms import Arm, Names, make_arms
 from ..checks import entries, label, short
 from ..errors import InfeasibleError, ProblemError
+from .keys import Columns, Key, Label
 
 Edge = tuple[Hashable, Hashable]
+
+
+def table_edges(table: Columns, column: str = "u") -> list[tuple[str, str]]:
+    return list(zip(table.texts(column), table.texts("v", "the other end of every edge"), strict=True))
+
+
+EDGES = Key(list[list[Label]], "a list of pairs [u, v], one an arm", column="u", read=table_edges)
+
+
+class EdgeNames:
+    """The rows of an edge list need no names: edges are called after their ends."""
+
+    noun = "edge"
+
+    @classmethod
+    def row_names(cls, table: Columns) -> list[str] | None:
+        return [str(arm.name) for arm in edge_arms(table_edges(table), None, loops=True)[1]] if table.has("u") else None
 
 
 def edge_arms(edges: Sequence[Edge], arms: Names | None, *, loops: bool) -> tuple[list[Edge], tuple[Arm, ...]]:
@@ -16,17 +34,17 @@ def edge_arms(edges: Sequence[Edge], arms: Names | None, *, loops: bool) -> tupl
     pairs: list[Edge] = []
     given = None if isinstance(edges, (str, bytes)) else entries(edges)
     if given is None:
-        raise ProblemError(f"edges must be a list of pairs (u, v), not {short(edges)}.")
+        raise ProblemError(f"edges must be a list of pairs (u, v), not {short(edges)}.", key="edges")
     for i, edge in enumerate(given):
         pair = entries(edge)
         if pair is None or len(pair) != 2 or not all(map(label, pair)):
-            raise ProblemError(f"Edge {i} is {short(edge)}; give every edge as a pair (u, v) of texts or numbers.")
+            raise ProblemError(f"Edge {i} is {short(edge)}; give edges as pairs (u, v) of texts or numbers.", key=f"edges[{i}]")
         u, v = pair
         if not loops and u == v:
-            raise ProblemError(f"Edge {i} joins {u!r} to itself and is of no use: leave it out.")
+            raise ProblemError(f"Edge {i} joins {u!r} to itself and is of no use: leave it out.", key=f"edges[{i}]")
         pairs.append((u, v))
     if not pairs:
-        raise InfeasibleError("The graph has no edges; give at least one.")
+        raise InfeasibleError("The graph has no edges; give at least one.", key="edges")
     if arms is None:
         seen: dict[str, int] = {}
         names = []
@@ -37,5 +55,7 @@ def edge_arms(edges: Sequence[Edge], arms: Names | None, *, loops: bool) -> tupl
         arms = names
     made = make_arms(arms, "edge")
     if len(made) != len(pairs):
-        raise ProblemError(f"There are {len(pairs)} edges but {len(made)} arms: give one arm an edge, or leave arms out.")
+        raise ProblemError(
+            f"There are {len(pairs)} edges but {len(made)} arms: give one arm an edge, or leave arms out.", key="edges"
+        )
     return pairs, made

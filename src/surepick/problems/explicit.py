@@ -35,6 +35,24 @@ def _size(D: Floats, b: Floats, theta: Floats) -> float:
     return float((np.abs(D) @ np.abs(theta) + np.abs(b)).max())
 
 
+def width_of(sets: list[frozenset[int]]) -> int:
+    """The width of a list of subsets (see :meth:`Problem.width`), by enumeration."""
+    known = set(sets)
+    widest = 0
+    for s in sets:
+        for other in sets:
+            smallest: dict[int, int] = {}
+            for t in sets:
+                into, out = t - s, s - t
+                if not (into <= other and not out & other) or (other - into) | out not in known:
+                    continue
+                for i in out:
+                    smallest[i] = min(smallest.get(i, len(into) + len(out)), len(into) + len(out))
+            for i in s - other:
+                widest = max(widest, smallest[i])
+    return widest
+
+
 def undecided_binary(D: Floats, lower: Floats, upper: Floats) -> Bools:
     """0/1 rows, no offset. y is possible iff it is leading at its own best corner (U on y, L off y): exact."""
     zeros = np.zeros(len(D))

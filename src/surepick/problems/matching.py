@@ -12,11 +12,12 @@ from ..checks import flag
 from ..engine.data import Assignment
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .edges import Edge, edge_arms
+from .edges import EDGES, Edge, EdgeNames, edge_arms
+from .keys import PARAMETER, SENSE, Key, Keys
 from .oracle import OracleProblem
 
 
-class Matching(OracleProblem):
+class Matching(EdgeNames, OracleProblem):
     """The bipartite matching of largest (or, with ``sense="min"``, smallest) total weight.
 
     Parameters
@@ -77,7 +78,8 @@ class Matching(OracleProblem):
         if self.perfect and self.maximise(np.zeros(self.m)).sum() < len(left):
             raise InfeasibleError(
                 f"No matching covers all {len(left)} nodes of the smaller side: add edges, or let nodes stay alone "
-                "with perfect=False."
+                "with perfect=False.",
+                key="edges",
             )
 
     def alternatives(self) -> tuple[float, float, int]:
@@ -96,6 +98,10 @@ class Matching(OracleProblem):
         rows, columns = np.bincount(self._row, weights=decision), np.bincount(self._column, weights=decision)
         alone = bool((rows == 1).all()) or not self.perfect
         return bool(np.isin(decision, (0.0, 1.0)).all() and rows.max() <= 1 and columns.max() <= 1 and alone)
+
+    @classmethod
+    def study_keys(cls) -> Keys:
+        return {"edges": EDGES, "perfect": Key(bool, "true or false", True), "sense": SENSE, "parameter": PARAMETER}
 
     def keys(self) -> dict[str, Any]:
         return {"edges": self.edges, "perfect": self.perfect, "sense": self.sense}
@@ -121,6 +127,10 @@ class Matching(OracleProblem):
         taken = edge[self._assign(table, maximize=True)]
         decision[taken if self._complete else taken[taken >= 0]] = 1
         return decision
+
+    def branches(self, decision: np.ndarray[Any, Any]) -> list[int]:
+        chosen: list[int] = np.flatnonzero(decision).tolist()
+        return chosen if self.perfect else super().branches(decision)  # no perfect matching holds another one
 
     def lower(self) -> Assignment:
         rows, columns = self._shape

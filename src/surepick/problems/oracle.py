@@ -28,6 +28,11 @@ class OracleProblem(LinearProblem):
     exact = False
     undecided_cheap = False
 
+    @property
+    def splits(self) -> bool:
+        """``maximise_within`` works, so that the decisions can be searched part by part (``hardness`` does)."""
+        return self.any_weights
+
     def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: str = "max") -> None:
         super().__init__(arms, parameter, sense)
         refuse_apart(self, SUMMED)
@@ -44,6 +49,21 @@ class OracleProblem(LinearProblem):
         can_in = (at_upper > 0) | (self._with(upper, at_upper) >= least_out - near)
         can_out = (at_lower == 0) | (self._without(upper, at_upper) >= top - near)
         return np.asarray(can_in & can_out)
+
+    def maximise_within(self, weights: Floats, taken: list[int], left: list[int]) -> np.ndarray[Any, Any] | None:
+        """The best of the decisions with some arms and without some others; None if there is none.
+
+        ``taken`` and ``left`` hold what earlier decisions of the search have in ``branches``, in that order.
+        """
+        force = 1.0 + 2.0 * float(np.abs(weights).sum())
+        bent = weights.copy()
+        bent[taken], bent[left] = force, -force
+        decision = self.maximise(bent)
+        return None if decision[left].any() or not decision[taken].all() else decision
+
+    def branches(self, decision: np.ndarray[Any, Any]) -> list[int]:
+        """Arms of which every other decision differs from this one in at least one."""
+        return list(range(self.m))
 
     def _with(self, weights: Floats, best: np.ndarray[Any, Any]) -> Floats:
         """At least the best value with each arm in; of use for arms that are not in the best decision."""

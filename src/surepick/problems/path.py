@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..arms import Floats, Ints, Names
+from ..arms import Arm, Floats, Ints, Names
 from ..checks import label, short
 from ..engine import compiled
 from ..engine.data import Ways
 from ..errors import InfeasibleError, ParameterError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .edges import Edge, edge_arms
+from .base import Problem
+from .edges import EDGES, Edge, EdgeNames, edge_arms
+from .keys import PARAMETER, Columns, Key, Keys, Label
 from .oracle import OracleProblem
 
 
-class Path(OracleProblem):
+class Path(EdgeNames, OracleProblem):
     """The shortest path (``sense="min"``, the default) or, on a graph without cycles, the longest one.
 
     Parameters
@@ -64,10 +66,10 @@ class Path(OracleProblem):
         for what, node in (("source", source), ("target", target)):
             if not label(node) or node not in nodes:
                 raise ProblemError(
-                    f"The {what} {short(node)} is on no edge; the nodes are {', '.join(map(short, list(nodes)[:8]))}."
+                    f"The {what} {short(node)} is on no edge; the nodes are {', '.join(map(short, list(nodes)[:8]))}.", key=what
                 )
         if source == target:
-            raise ProblemError(f"Source and target are both {source!r}: the path would be empty.")
+            raise ProblemError(f"Source and target are both {source!r}: the path would be empty.", key="target")
         self.nodes: list[Hashable] = list(nodes)
         self.source, self.target = source, target
         self._s, self._t = nodes[source], nodes[target]
@@ -75,7 +77,7 @@ class Path(OracleProblem):
         v = np.array([nodes[b] for _, b in self.edges], dtype=np.int64)
         self._useful = _reached(u, v, self._s, len(nodes))[u] & _reached(v, u, self._t, len(nodes))[v]
         if not self._useful.any():
-            raise InfeasibleError(f"No path leads from {source!r} to {target!r}: add the missing edges.")
+            raise InfeasibleError(f"No path leads from {source!r} to {target!r}: add the missing edges.", key="edges")
         self._u, self._v = u, v
         # Edges that leave the target or enter the source are on no path without cycles.
         self._useful &= (u != self._t) & (v != self._s)
@@ -89,12 +91,15 @@ class Path(OracleProblem):
             self._backward = self._kept[np.argsort(-rank[v[self._kept]], kind="stable")]
             self._kept = self._kept[np.argsort(rank[u[self._kept]], kind="stable")]
         elif sense == "max":
-            raise ProblemError("The graph has a cycle, and the longest path in such a graph cannot be found: use sense='min'.")
+            raise ProblemError(
+                "The graph has a cycle, and the longest path in such a graph cannot be found: use sense='min'.", key="sense"
+            )
         elif (self.low < 0).any():
             i = int(np.flatnonzero(self.low < 0)[0])
             raise ProblemError(
                 f"The graph has a cycle, and arm {self.names[i]!r} may be negative: shortest paths then need low >= 0 "
-                "for every arm."
+                "for every arm.",
+                key="arms",
             )
 
     def admits(self, decision: Floats) -> bool:
@@ -105,6 +110,24 @@ class Path(OracleProblem):
         while node in after and node != self._t and steps <= len(after):
             node, steps = after[node], steps + 1
         return bool(node == self._t and steps == decision.sum())
+
+    @classmethod
+    def study_keys(cls) -> Keys:
+        return {
+            "edges": EDGES,
+            "source": Key(Label, "the node where the path begins, a text or a whole number"),
+            "target": Key(Label, "the node where the path ends, a text or a whole number"),
+            "sense": Key(Literal["min", "max"], "'min' or 'max'", "min"),
+            "parameter": PARAMETER,
+        }
+
+    @classmethod
+    def from_study(cls, arms: Sequence[Arm] | None, keys: dict[str, Any], table: Columns | None) -> Problem:
+        nodes = {node for pair in keys["edges"] for node in pair}
+        for end in ("source", "target"):  # the nodes of a CSV table are texts
+            if keys[end] not in nodes and str(keys[end]) in nodes:
+                keys = {**keys, end: str(keys[end])}
+        return super().from_study(arms, keys, table)
 
     def keys(self) -> dict[str, Any]:
         return {"edges": self.edges, "source": self.source, "target": self.target, "sense": self.sense}
@@ -127,13 +150,38 @@ class Path(OracleProblem):
             node = int(self._u[e])
         return decision
 
+    @property
+    def splits(self) -> bool:
+        return True
+
+    def maximise_within(self, weights: Floats, taken: list[int], left: list[int]) -> np.ndarray[Any, Any] | None:
+        # ``taken`` is the beginning of a path. To go on along an edge is to leave out the others from its node, which also
+        # works with cycles, where no weight may be above 0.
+        for e in taken:
+            left = left + [i for i in np.flatnonzero(self._u == self._u[e]).tolist() if i != e]
+        bent = weights.copy() if self.acyclic else np.minimum(weights, 0.0)
+        bent[left] = -1.0 - 2.0 * float(np.abs(weights).sum())
+        decision = self.maximise(bent)
+        return None if decision[left].any() or not decision[taken].all() else decision
+
+    def branches(self, decision: np.ndarray[Any, Any]) -> list[int]:
+        """The edges of the path from the source on: no path holds another one."""
+        after = {int(self._u[e]): e for e in np.flatnonzero(decision).tolist()}
+        node, edges = self._s, []
+        while node != self._t:
+            edges.append(after[node])
+            node = int(self._v[after[node]])
+        return edges
+
     def _dijkstra(self, lengths: Floats, u: Ints, v: Ints, start: int) -> tuple[Floats, Ints]:
         """Distances from a node, and the last edge of the way to every node (-1 where there is none)."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
 
         if (lengths[self._kept] < 0).any():
-            raise ParameterError("A length is negative, and the graph has a cycle: shortest paths need lengths of at least 0.")
+            raise ParameterError(
+                "A length is negative, and the graph has a cycle: shortest paths need lengths of at least 0.", key="theta"
+            )
         n = len(self.nodes)
         # Of parallel edges the shortest, then the first, is the one that counts.
         kept = self._kept[np.lexsort((self._kept, lengths[self._kept], v[self._kept], u[self._kept]))]

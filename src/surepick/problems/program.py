@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arms import Bools, Floats, Ints, Names, make_arms
+from ..arms import Arm, Bools, Floats, Ints, Names, make_arms
 from ..checks import numbers, short
 from ..errors import InfeasibleError, ProblemError, SurepickError
 from ..estimators import Estimator, make_estimator
 from .base import Constraints, Problem, check_sense, refuse_apart
+from .half_spaces import HalfSpaces
+from .keys import PARAMETER, SENSE, Columns, Key, Keys, Numbers, WholePerArm, wholes
 
 APART = 1e6  # how much larger than the range of another arm the reward of an arm may be
 HIGHEST = 2**31 - 1  # level
+LISTED = 65_536  # whole vectors up to which the decisions are listed
 
 
 class Program(Problem):
@@ -74,29 +77,59 @@ class Program(Problem):
         self.sign: float = 1.0 if sense == "max" else -1.0
         rows, least, most = numbers(A), numbers(lower), numbers(upper)
         if rows is None or least is None or most is None or rows.ndim > 2:
-            raise ProblemError("A, lower and upper must be numbers: a row of A a constraint, and one bound a row.")
+            raise ProblemError("A, lower and upper must be numbers: a row of A a constraint, and one bound a row.", key="A")
         self.A: Floats = np.atleast_2d(rows)
         if self.A.shape[1] != self.m:
-            raise ProblemError(f"A has {self.A.shape[1]} columns, but there are {self.m} arms: give one column an arm.")
+            raise ProblemError(f"A has {self.A.shape[1]} columns, but there are {self.m} arms: give one column an arm.", key="A")
         if any(bound.shape not in ((), (1,), (len(self.A),)) for bound in (least, most)):
-            raise ProblemError(f"A has {len(self.A)} rows: give one number as lower and upper, or one a row.")
+            raise ProblemError(f"A has {len(self.A)} rows: give one number as lower and upper, or one a row.", key="lower")
         self.least: Floats = np.broadcast_to(least, len(self.A)).copy()
         self.most: Floats = np.broadcast_to(most, len(self.A)).copy()
         if not np.isfinite(self.A).all() or np.isnan(self.least).any() or np.isnan(self.most).any():
-            raise ProblemError("A must be finite, and lower and upper must not be NaN.")
+            raise ProblemError("A must be finite, and lower and upper must not be NaN.", key="A")
         if (self.least > self.most).any():
             crossed = int(np.argmax(self.least > self.most))
-            raise InfeasibleError(f"Constraint {crossed} has its lower bound above its upper one: swap or loosen them.")
+            raise InfeasibleError(
+                f"Constraint {crossed} has its lower bound above its upper one: swap or loosen them.", key="lower"
+            )
         top = numbers(levels)
         if top is None or top.shape not in ((), (self.m,)) or not ((top >= 0) & (top <= HIGHEST) & (top == np.floor(top))).all():
             raise ProblemError(
-                f"levels must be whole numbers from 0 to {HIGHEST:,}, for all arms or one an arm, not {short(levels)}."
+                f"levels must be whole numbers from 0 to {HIGHEST:,}, for all arms or one an arm, not {short(levels)}.",
+                key="levels",
             )
         self.levels: Ints = np.broadcast_to(top.astype(np.int64), (self.m,)).copy()
         refuse_apart(self, APART, self.levels)
         self.linear: bool = bool((self.levels <= 1).all())
         self._plain = _Model(self.A, _Bounds(self.least, self.most, self.levels.astype(np.float64)))
         self.solve_at(np.zeros(self.m))  # raises if there is no decision at all
+
+    @classmethod
+    def study_keys(cls) -> Keys:
+        from pydantic import AfterValidator, Field
+
+        # JSON has no infinity, so that a text may stand for it.
+        number = Annotated[float, Field(allow_inf_nan=True), AfterValidator(_not_nan)] | Literal["inf", "-inf"]
+        rows = "a list of rows, one a constraint: each a list of finite numbers, one an arm, or a column of the CSV table of arms"
+        bound = "a number, {} for no bound, or a list of them, one a row of A"
+        levels = "a whole number of at least 0, or a list of them, one an arm"
+        return {
+            "A": Key(list[Numbers | str], rows),
+            "lower": Key(number | list[number], bound.format("-inf"), "-inf"),
+            "upper": Key(number | list[number], bound.format("inf"), "inf"),
+            "levels": Key(WholePerArm, levels, 1, column="levels", read=wholes),
+            "sense": SENSE,
+            "parameter": PARAMETER,
+        }
+
+    @classmethod
+    def from_study(cls, arms: Sequence[Arm] | None, keys: dict[str, Any], table: Columns | None) -> Problem:
+        assert arms is not None
+        rows = [_row(i, row, len(arms), table) for i, row in enumerate(keys["A"])]
+        if not rows:
+            raise ProblemError("There are no constraints; give at least one row.", key="A")
+        ends = {end: _ends(end, keys[end], len(rows)) for end in ("lower", "upper")}
+        return super().from_study(arms, {**keys, "A": rows, **ends}, table)
 
     def keys(self) -> dict[str, Any]:
         return {
@@ -121,6 +154,14 @@ class Program(Problem):
 
     def constraints(self) -> Constraints:
         return Constraints(self.A, self.least, self.most, self.levels, self.sign)
+
+    def half_spaces(self, theta: Floats) -> HalfSpaces | None:
+        if np.prod(self.levels + 1.0) > LISTED:
+            return None
+        whole = np.indices((self.levels + 1).tolist()).reshape(self.m, -1).T
+        rows = whole @ self.A.T
+        met = ((rows >= self.least - 1e-9) & (rows <= self.most + 1e-9)).all(axis=1)
+        return HalfSpaces.of_decisions(whole[met], self.solve_at(theta), self.sign, theta)
 
     def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
         if self.linear:
@@ -225,7 +266,7 @@ class _Model:
             highs.run()
         status = highs.getModelStatus()
         if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
-            raise InfeasibleError("No whole decision meets the constraints: loosen lower, upper or levels.")
+            raise InfeasibleError("No whole decision meets the constraints: loosen lower, upper or levels.", key="lower")
         if status != highspy.HighsModelStatus.kOptimal:
             raise SurepickError(f"HiGHS found no optimum: {highs.modelStatusToString(status)}.")
         return np.asarray(np.rint(highs.getSolution().col_value), dtype=np.int64)
@@ -256,7 +297,9 @@ class _Model:
         for name, value in OPTIONS.items():
             highs.setOptionValue(name, value)
         if highs.passModel(lp) == highspy.HighsStatus.kError:
-            raise ProblemError("HiGHS refuses the constraints: A must stay below 1e15, lower below inf and upper above -inf.")
+            raise ProblemError(
+                "HiGHS refuses the constraints: A must stay below 1e15, lower below inf and upper above -inf.", key="A"
+            )
         return highs
 
 
@@ -298,6 +341,32 @@ class Detour:
         change = found[:m] - found[m : 2 * m]
         edge = float((np.where(change > 0, up, down) * change).sum())
         return (y + change, edge) if edge >= -_rounding(lower, upper, levels) else (y, 0.0)
+
+
+def _row(i: int, row: list[float] | str, m: int, table: Columns | None) -> list[float]:
+    """A constraint of a study: its numbers, or the column that it names."""
+    if isinstance(row, str):
+        if table is None:
+            raise ProblemError(
+                f"The column {row!r} needs a table; name a CSV file with it as arms, or give {m} numbers.", key=f"A[{i}]"
+            )
+        return table.numbers(row, f"which row {i} of A names")
+    if len(row) != m:
+        raise ProblemError(f"The row has {len(row)} numbers but there are {m} arms; give one number an arm.", key=f"A[{i}]")
+    return row
+
+
+def _ends(end: str, given: Any, rows: int) -> list[float]:
+    bounds = [float(x) for x in given] if isinstance(given, list) else [float(given)] * rows
+    if len(bounds) != rows:
+        raise ProblemError(f"A has {rows} rows but there are {len(bounds)} bounds; give one a row, or one for all.", key=end)
+    return bounds
+
+
+def _not_nan(x: float) -> float:
+    if x != x:
+        raise ValueError("NaN is no bound")
+    return x
 
 
 def _rounding(lower: Floats, upper: Floats, levels: Ints) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
+from ..arms import WIDEST, Arm, Bools, Floats, Ints, Names, make_arms
 from ..checks import MANY, entries, numbers, sequence, short, whole
 from ..engine import compiled
 from ..engine.data import Plan
@@ -18,6 +18,8 @@ from ..estimators import Estimator, make_estimator
 from .base import Problem
 from .dual import least_bound
 from .explicit import undecided_real
+from .half_spaces import LARGEST, HalfSpaces
+from .keys import PARAMETER, Columns, Key, Keys, Numbers, PerArm, WholePerArm, finite, wholes
 
 Cost = Callable[[int], float] | ArrayLike
 
@@ -59,6 +61,7 @@ class ResourcePlan(Problem):
     """
 
     kind = "resource-plan"
+    noun = "site"
 
     def __init__(
         self,
@@ -72,21 +75,24 @@ class ResourcePlan(Problem):
         table = isinstance(cost, np.ndarray) and cost.ndim == 2
         costs = None if callable(cost) else entries(cost) if sequence(cost) or table else []
         if not callable(cost) and not costs:
-            raise ProblemError(f"cost must be a function, or a list with a table or a function a site, not {short(cost)}.")
+            raise ProblemError(
+                f"cost must be a function, or a list with a table or a function a site, not {short(cost)}.", key="cost"
+            )
         m = _count(costs, caps, arms)
-        made = make_arms(m if arms is None else arms, "site")
+        made = make_arms(m if arms is None else arms, self.noun)
         if len(made) != m:
-            raise ProblemError(f"There are {m} sites but {len(made)} arms: give one arm a site, or leave arms out.")
+            raise ProblemError(f"There are {m} sites but {len(made)} arms: give one arm a site, or leave arms out.", key="arms")
         super().__init__(made, make_estimator(parameter))
         self.caps: Ints = _whole(caps, m, "caps")
         self.require: int = whole(require, "require", error=ProblemError)
         if self.require > self.caps.sum():
             raise InfeasibleError(
-                f"The caps add up to {self.caps.sum()}, below the required {short(self.require)}: raise caps or lower require."
+                f"The caps add up to {self.caps.sum()}, below the required {short(self.require)}: raise caps or lower require.",
+                key="caps",
             )
         if self.caps.sum() > MANY:
             raise ProblemError(
-                f"The caps add up to {self.caps.sum()}, above {MANY:,}, the most that is supported: use larger units."
+                f"The caps add up to {self.caps.sum()}, above {MANY:,}, the most that is supported: use larger units.", key="caps"
             )
         each: list[Any] = [cost] * m if costs is None else costs
         tables = [_table(each[i], int(self.caps[i]), made[i].name) for i in range(m)]
@@ -111,6 +117,35 @@ class ResourcePlan(Problem):
             self._plans: Floats = grid.astype(np.float64)
             self._plan_rewards: Floats = -self._costs[self._starts[:-1] + grid].sum(axis=1)
 
+    @classmethod
+    def study_keys(cls) -> Keys:
+        each = "a finite number, or a list of them, one a site"
+        power = {
+            "factor": Key(PerArm, each, column="cost", read=finite),
+            "exponent": Key(PerArm, each, column="exponent", read=finite),
+        }
+        cost = (
+            "a list of tables, one a site, with the costs at 0, 1, ..., cap, or a formula such as "
+            '{kind = "power", factor = 0.1, exponent = 2}'
+        )
+        return {
+            "caps": Key(WholePerArm, "a whole number, or a list of them, one a site", column="cap", read=wholes),
+            "require": Key(int, "a whole number of at least 0"),
+            "cost": Key(list[Numbers] | dict[str, object], cost, {"kind": "power"}, tables={"power": power}),
+            "parameter": PARAMETER,
+        }
+
+    @classmethod
+    def from_study(cls, arms: Sequence[Arm] | None, keys: dict[str, Any], table: Columns | None) -> Problem:
+        if isinstance(keys["cost"], dict):
+            caps = keys["caps"]
+            if arms is None and not isinstance(caps, list):
+                raise ProblemError(
+                    "With one cap for all sites, say how many there are: give a list of caps, or arms.", key="caps"
+                )
+            keys = {**keys, "cost": _power(keys["cost"], len(caps if arms is None else arms))}
+        return super().from_study(arms, keys, table)
+
     def keys(self) -> dict[str, Any]:
         return {
             "cost": [self.cost_table(i).tolist() for i in range(self.m)], "caps": self.caps.tolist(), "require": self.require
@@ -134,7 +169,10 @@ class ResourcePlan(Problem):
         whole = self._whole(decision)
         if not whole.all():
             where = int(np.flatnonzero(~whole)[0])
-            raise ParameterError(f"decision[{where}] = {decision[where]:g} is not a whole number in 0..{self.caps[where]}.")
+            raise ParameterError(
+                f"decision[{where}] = {decision[where]:g} is not a whole number in 0..{self.caps[where]}.",
+                key=f"decision[{where}]",
+            )
         return self._starts[:-1] + decision.astype(np.int64)
 
     def _whole(self, decision: Floats) -> Bools:
@@ -216,6 +254,35 @@ class ResourcePlan(Problem):
             missing -= add
         return y, value
 
+    def half_spaces(self, theta: Floats) -> HalfSpaces | None:
+        best = self.solve_at(theta)
+        return self._units(theta, best) if self.convex else self._others(theta, best)
+
+    def _units(self, theta: Floats, best: Ints) -> HalfSpaces | None:
+        """One unit more, one less, or, where the requirement is tight, one moved: enough for concave separable rewards."""
+        steps = [np.diff(self.cost_table(i)) for i in range(self.m)]
+        more, less = np.flatnonzero(best < self.caps), np.flatnonzero(best > 0)
+        loss = {i: float(steps[i][best[i]] - theta[i]) for i in more.tolist()}  # of taking the next unit
+        worth = {i: float(theta[i] - steps[i][best[i] - 1]) for i in less.tolist()}  # of the last unit
+        moves = [([i, i], [1.0, 0.0], loss[i]) for i in loss]
+        if best.sum() > self.require:
+            moves += [([i, i], [-1.0, 0.0], worth[i]) for i in worth]
+        elif 2 * len(loss) * len(worth) > LARGEST:
+            return None
+        else:
+            moves += [([j, i], [1.0, -1.0], loss[j] + worth[i]) for j in loss for i in worth if i != j]
+        arms, c, gap = zip(*moves, strict=True) if moves else ((), (), ())
+        return HalfSpaces(np.array(arms, dtype=np.int64).reshape(-1, 2), np.array(c).reshape(-1, 2), np.array(gap))
+
+    def _others(self, theta: Floats, best: Ints) -> HalfSpaces | None:
+        """Every other plan, if they are listed."""
+        if not self.exact or self._plans.size > LARGEST:
+            return None
+        c = self._plans - best
+        gap = self.reward_at(theta, best.astype(np.float64)) - self._plan_rewards - self._plans @ theta
+        other = (c != 0).any(axis=1)
+        return HalfSpaces.of(c[other], gap[other])
+
     def lower(self) -> Plan | None:
         return self._convex() if self.convex else None
 
@@ -223,23 +290,45 @@ class ResourcePlan(Problem):
         return Plan(self.require, self._steps, self._first)
 
 
+def _power(formula: dict[str, Any], m: int) -> list[Cost]:
+    """The costs factor * y ** exponent of every site."""
+    each = {}
+    for name in ("factor", "exponent"):
+        values = formula[name] if isinstance(formula[name], list) else [formula[name]] * m
+        if len(values) != m:
+            raise ProblemError(
+                f"There are {m} sites but {len(values)} numbers; give one a site, or one for all.", key=f"cost.{name}"
+            )
+        each[name] = values
+    for i, e in enumerate(each["exponent"]):
+        if e <= 0:
+            raise ProblemError(
+                f"Site {i} has {e!r}; the cost factor * y ** exponent needs an exponent above 0.", key="cost.exponent"
+            )
+
+    def cost(factor: float, exponent: float) -> Callable[[int], float]:
+        return lambda y: float(factor * y**exponent)
+
+    return list(map(cost, each["factor"], each["exponent"]))
+
+
 def _count(cost: object, caps: object, arms: Names | None) -> int:
-    lists = {name: len(x) for name, x in (("caps", caps), ("costs", cost), ("arms", arms)) if sequence(x)}  # type: ignore[arg-type]
+    lists = {name: len(x) for name, x in (("caps", caps), ("cost", cost), ("arms", arms)) if sequence(x)}  # type: ignore[arg-type]
     if not lists:
-        raise ProblemError("Say how many sites there are: give caps, cost or arms as a list with one entry a site.")
+        raise ProblemError("Say how many sites there are: give caps, cost or arms as a list with one entry a site.", key="caps")
     if len(set(lists.values())) > 1:
-        counted = " but ".join(f"{n} {name}" for name, n in lists.items())
-        raise ProblemError(f"There are {counted}: give one of each a site.")
+        counted = " but ".join(f"{n} {name.rstrip('s')}s" for name, n in lists.items())
+        raise ProblemError(f"There are {counted}: give one of each a site.", key=next(iter(lists)))
     m = next(iter(lists.values()))
     if m == 0:
-        raise ProblemError("There are no sites; give at least one.")
+        raise ProblemError("There are no sites; give at least one.", key="caps")
     return m
 
 
 def _whole(caps: int | Sequence[int] | Ints, m: int, what: str) -> Ints:
     array = numbers(caps)
     if array is None or array.shape not in ((), (m,)) or not ((array >= 0) & (array == np.floor(array)) & (array < 2**31)).all():
-        raise ProblemError(f"{what} must be whole numbers of at least 0, one a site, not {short(caps)}.")
+        raise ProblemError(f"{what} must be whole numbers of at least 0, one a site, not {short(caps)}.", key=what)
     return np.broadcast_to(array.astype(np.int64), (m,)).copy()
 
 
@@ -247,19 +336,21 @@ def _table(cost: Cost, cap: int, name: Hashable) -> Floats:
     try:
         table = numbers([cost(y) for y in range(cap + 1)] if callable(cost) else cost)
     except Exception as error:
-        raise ProblemError(f"The cost function of {name!r} failed on 0..{cap}: {short(error)}.") from error
+        raise ProblemError(f"The cost function of {name!r} failed on 0..{cap}: {short(error)}.", key="cost") from error
     if table is None or table.ndim == 0:
         raise ProblemError(
             f"The cost of {name!r} must be numbers or a function of a whole number, not {short(cost)}. "
-            "If all sites cost the same, give one function."
+            "If all sites cost the same, give one function.",
+            key="cost",
         )
     if table.shape != (cap + 1,):
         raise ProblemError(
-            f"The cost table of {name!r} has {table.size} entries, but its cap is {cap}: give the cost at 0, 1, ..., {cap}."
+            f"The cost table of {name!r} has {table.size} entries, but its cap is {cap}: give the cost at 0, 1, ..., {cap}.",
+            key="cost",
         )
     if not (np.abs(table) <= WIDEST).all():
         where = int(np.flatnonzero(~(np.abs(table) <= WIDEST))[0])
-        raise ProblemError(f"The cost of {name!r} at {where} is not a finite number of at most {WIDEST:g}.")
+        raise ProblemError(f"The cost of {name!r} at {where} is not a finite number of at most {WIDEST:g}.", key="cost")
     return table
 
 

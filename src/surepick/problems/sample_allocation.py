@@ -15,6 +15,7 @@ from ..errors import ParameterError, ProblemError
 from ..estimators import Variance
 from .allocate import NEAR, check_limits, check_sizes, exact_gain, fill
 from .base import Problem
+from .keys import Key, Keys, Numbers, WholePerArm, positive, wholes
 
 PROGRAM = 300_000  # steps up to which the relative gap is worked out exactly
 
@@ -50,6 +51,8 @@ class SampleAllocation(Problem):
     """
 
     kind = "sample-allocation"
+    noun = "stratum"
+    sizes: Floats
     exchangeable = True
     rival_exact = False
 
@@ -66,16 +69,26 @@ class SampleAllocation(Problem):
         upper: int | Sequence[int] | Ints | None = None,
         arms: Names | None = None,
     ) -> None:
-        self.sizes: Floats = check_sizes(sizes)
-        made = make_arms(len(self.sizes) if arms is None else arms, "stratum")
+        self.sizes = check_sizes(sizes)
+        made = make_arms(len(self.sizes) if arms is None else arms, self.noun)
         if len(made) != len(self.sizes):
-            raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.")
+            raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.", key="sizes")
         super().__init__(made, Variance())
         self.budget, self.least, self.most = check_limits(self.m, budget, lower, upper)
         share = self.sizes / self.sizes.sum()
         self._share2: Floats = share * share
         # Divided by a power of two, so that squares stay within floating point and gains compare as before.
         self._n: Floats = np.ldexp(self.sizes, -int(np.frexp(self.sizes.max())[1]))
+
+    @classmethod
+    def study_keys(cls) -> Keys:
+        limits = "a whole number, or a list of them, one a stratum"
+        return {
+            "budget": Key(int, "a whole number of interviews"),
+            "sizes": Key(Numbers, "a list of positive numbers, one a stratum", column="N", read=positive),
+            "lower": Key(WholePerArm, limits, 1, column="lower", read=wholes),
+            "upper": Key(WholePerArm, limits, None, column="upper", read=wholes),
+        }
 
     def keys(self) -> dict[str, Any]:
         return {
@@ -98,7 +111,10 @@ class SampleAllocation(Problem):
     def reward_at(self, theta: Floats, decision: Floats) -> float:
         if (decision < 1 / WIDEST).any():
             where = int(np.flatnonzero(decision < 1 / WIDEST)[0])
-            raise ParameterError(f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.")
+            raise ParameterError(
+                f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.",
+                key=f"decision[{where}]",
+            )
         return -float((self._share2 * theta / decision).sum())
 
     def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
@@ -186,7 +202,9 @@ class SampleAllocation(Problem):
 def _refuse_negative(theta: Floats, what: str) -> None:
     if not (np.isfinite(theta) & (theta >= 0)).all():
         where = int(np.flatnonzero(~(np.isfinite(theta) & (theta >= 0)))[0])
-        raise ParameterError(f"{what}[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.")
+        raise ParameterError(
+            f"{what}[{where}] = {theta[where]} is not a variance: give a finite number of at least 0.", key=f"{what}[{where}]"
+        )
 
 
 def _extremes(sizes: Floats, theta: Floats, unit: Ints, among: Bools, strongest: bool) -> Ints:

@@ -67,33 +67,38 @@ class Separable(Problem):
         parameter: str | Estimator = "mean",
     ) -> None:
         if not sequence(levels) and not isinstance(levels, np.ndarray):
-            raise ProblemError(f"levels must be a list with the values of every y_i, not {short(levels)}.")
+            raise ProblemError(f"levels must be a list with the values of every y_i, not {short(levels)}.", key="levels")
         given = entries(levels) or []
         made = make_arms(len(given) if arms is None else arms)
         super().__init__(made, make_estimator(parameter))
         if len(given) != self.m:
-            raise ProblemError(f"There are {self.m} arms but levels for {len(given)}: give the levels of every arm.")
+            raise ProblemError(
+                f"There are {self.m} arms but levels for {len(given)}: give the levels of every arm.", key="levels"
+            )
         if not callable(rewards) and not sequence(rewards):
-            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
+            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.", key="rewards")
         self.rewards: list[Reward] = [rewards] * self.m if callable(rewards) else list(rewards)
         if len(self.rewards) != self.m or not all(callable(r) for r in self.rewards):
-            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.")
+            raise ProblemError(f"rewards must be one function r(theta, y), or a list of {self.m} of them.", key="rewards")
         if not callable(oracle):
-            raise ProblemError("oracle must be a function that returns the best decision.")
+            raise ProblemError("oracle must be a function that returns the best decision.", key="oracle")
         self.table: bool = flag(table, "table", ProblemError)
         self.bimonotone: bool = flag(bimonotone, "bimonotone", ProblemError)
         if not (self.table or self.bimonotone):
             raise ProblemError(
                 "An oracle of theta alone cannot certify a decision between the points it is asked at. Either declare "
                 "bimonotone=True if phi_i rises with theta_i and falls with the others, or give an oracle of tables "
-                "with table=True."
+                "with table=True.",
+                key="table",
             )
         self.levels: list[Floats] = []
         for arm, own in zip(made, given, strict=True):
             values = numbers(own)
             finite = values is not None and values.ndim == 1 and bool((np.abs(values) <= WIDEST).all())
             if values is None or not finite or not 0 < len(values) == len(set(values)):
-                raise ProblemError(f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.")
+                raise ProblemError(
+                    f"The levels of arm {arm.name!r} must be a list of different finite numbers, at least one.", key="levels"
+                )
             self.levels.append(values)
         self.oracle = oracle
         self.exact: bool = self.bimonotone
@@ -107,7 +112,7 @@ class Separable(Problem):
         table = _worths(self.rewards[i], self.arms[i], theta, values)
         if not np.isfinite(table).all():
             raise ProblemError(
-                f"The reward of arm {self.names[i]!r} at theta = {theta:g} is not a finite number for every level."
+                f"The reward of arm {self.names[i]!r} at theta = {theta:g} is not a finite number for every level.", key="rewards"
             )
         return table
 
@@ -118,15 +123,19 @@ class Separable(Problem):
         try:
             answer = self.oracle(question)
         except Exception as error:
-            raise ProblemError(f"The oracle failed: {short(error)}.") from error
+            raise ProblemError(f"The oracle failed: {short(error)}.", key="oracle") from error
         if (values := numbers(answer)) is None or values.shape != (self.m,):
-            raise InfeasibleError(f"The oracle returned {short(answer)}; it must return a decision with {self.m} entries.")
+            raise InfeasibleError(
+                f"The oracle returned {short(answer)}; it must return a decision with {self.m} entries.", key="oracle"
+            )
         decision = np.asarray(answer)
         if decision.dtype.kind not in "iuf" or decision.shape != values.shape:
             decision = values
         for i, values in enumerate(self.levels):
             if not (values == decision[i]).any():
-                raise ProblemError(f"The oracle put arm {self.arms[i].name!r} at {decision[i]!r}, which is not among its levels.")
+                raise ProblemError(
+                    f"The oracle put arm {self.arms[i].name!r} at {decision[i]!r}, which is not among its levels.", key="oracle"
+                )
         return decision
 
     def solve_at(self, theta: Floats) -> np.ndarray[Any, Any]:
@@ -219,7 +228,9 @@ def _worths(reward: Reward, arm: Arm, theta: float, levels: Floats) -> Floats:
     try:
         table = numbers([reward(theta, level) for level in levels.tolist()])
     except Exception as error:
-        raise ProblemError(f"The reward of arm {arm.name!r} failed at theta = {theta:g}: {short(error)}.") from error
+        raise ProblemError(
+            f"The reward of arm {arm.name!r} failed at theta = {theta:g}: {short(error)}.", key="rewards"
+        ) from error
     if table is None or table.shape != levels.shape:
-        raise ProblemError(f"The reward of arm {arm.name!r} at theta = {theta:g} is not a number for every level.")
+        raise ProblemError(f"The reward of arm {arm.name!r} at theta = {theta:g} is not a number for every level.", key="rewards")
     return table

@@ -13,10 +13,11 @@ from ..engine.data import Exchanges, Tree
 from ..errors import InfeasibleError
 from ..estimators import Estimator, make_estimator
 from .base import LinearProblem, listed
-from .edges import edge_arms
+from .edges import EDGES, EdgeNames, edge_arms
+from .keys import PARAMETER, SENSE, Keys
 
 
-class SpanningTree(LinearProblem):
+class SpanningTree(EdgeNames, LinearProblem):
     """The spanning tree of largest (or, with ``sense="min"``, smallest) total weight.
 
     Parameters
@@ -68,12 +69,17 @@ class SpanningTree(LinearProblem):
         if self.maximise(np.zeros(self.m)).sum() < len(nodes) - 1:
             raise InfeasibleError(
                 f"The graph is not connected, so no tree spans its {len(nodes)} nodes: "
-                "add the missing edges, or set up one problem a component."
+                "add the missing edges, or set up one problem a component.",
+                key="edges",
             )
 
     def admits(self, decision: Floats) -> bool:
         # A tree is the best one when its own edges come first.
         return bool(np.isin(decision, (0.0, 1.0)).all() and (self.maximise(decision) == decision).all())
+
+    @classmethod
+    def study_keys(cls) -> Keys:
+        return {"edges": EDGES, "sense": SENSE, "parameter": PARAMETER}
 
     def keys(self) -> dict[str, Any]:
         return {"edges": self.edges, "sense": self.sense}
@@ -94,6 +100,9 @@ class SpanningTree(LinearProblem):
 
     def lower(self) -> Tree:
         return Tree(len(self.nodes), self._u, self._v, self.sign)
+
+    def width(self) -> int:
+        return 2
 
     @property
     def most_exchanges(self) -> int:

@@ -8,6 +8,7 @@ from ..arms import Names, make_arms
 from ..estimators import Estimator, make_estimator
 from .base import LinearProblem
 from .best_of_each import BestOfEach
+from .keys import PARAMETER, SENSE, K, Keys
 
 
 class TopK(BestOfEach):
@@ -38,6 +39,10 @@ class TopK(BestOfEach):
     def __init__(self, arms: int | Names, k: int, *, sense: str = "max", parameter: str | Estimator = "mean") -> None:
         LinearProblem.__init__(self, make_arms(arms), make_estimator(parameter), sense)
         self._partition([0] * self.m, k, ["all"])
+
+    @classmethod
+    def study_keys(cls) -> Keys:
+        return {"k": K, "sense": SENSE, "parameter": PARAMETER}
 
     def keys(self) -> dict[str, Any]:
         return {"k": self.k, "sense": self.sense}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
@@ -99,10 +98,10 @@ def _looks(
     explorer: Explorer, sampler: Sampler, batch: int, seed: int, run: int, schedule: Schedule, compiled: bool
 ) -> Generator[int, None, None]:
     with explorer.driven():
-        source = Source(explorer, sampler, seed, run)
+        source = Source(explorer, sampler, seed, run, max(batch, explorer.policy.pace))
         try:
-            loop = find(explorer) if compiled and batch == 1 else None
-            yield from _sampled(explorer, source, schedule, max(batch, explorer.policy.pace), loop)
+            loop = find(explorer, source.batch) if compiled and (source.batch == 1 or source.ahead) else None
+            yield from _sampled(explorer, source, schedule, loop)
         except BaseException:  # an interrupt may come between a value and what is derived from it
             explorer.forget()
             raise
@@ -111,21 +110,20 @@ def _looks(
         yield explorer.samples
 
 
-def _sampled(explorer: Explorer, source: Source, schedule: Schedule, batch: int, loop: Loop | None) -> Generator[int, None, None]:
+def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop | None) -> Generator[int, None, None]:
     """All samples, round by round: in Python, and in compiled code once a loop for it is ready."""
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
-    for arm in explorer.ask(min(missing, MANY)) if missing and batch == 1 else ():
+    for arm in explorer.ask(min(missing, MANY)) if missing and source.batch == 1 else ():
         source.take(arm, 1)
         yield from schedule.look()
     patience = Patience()
-    while arms := patience.ask(explorer, batch):
+    while arms := patience.ask(explorer, source.batch):
         if loop is not None and explorer.started and patience.over(loop, explorer, source):
             if (yield from run_compiled(loop, explorer, source, schedule)):
                 return
             loop = None  # the plain loop goes on
             continue
-        for arm, n in Counter(arms).items() if len(arms) > 1 else ((arms[0], 1),):
-            source.take(arm, n)
+        source.take_all(arms)
         yield from schedule.look()
 
 
@@ -135,28 +133,30 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
     stretch, rounds = loop.prepare(explorer, source), ROUNDS
     while explorer.able.all():
         budget = LARGEST if explorer.budget is None else explorer.budget
+        until = -(-(schedule.samples - explorer.samples) // source.batch)  # rounds
         began = time.perf_counter()
         with explorer.lock:
             try:
-                what, arm = stretch(min(budget, schedule.samples), rounds)
+                what, arm = stretch(budget, min(rounds, until))
             finally:  # also after Ctrl-C
                 explorer.forget()
         took = time.perf_counter() - began
         if what == Stop.DECIDED:
             return explorer.certified
-        if what == Stop.SPENT and explorer.samples >= budget:
+        if what == Stop.SPENT:
             return True
         if what == Stop.EMPTY:
             source.refill(arm)
         elif what == Stop.UNSURE:  # rounding cannot tell: one round in Python
-            arms = explorer.ask(1)
+            arms = explorer.ask(source.batch)
             if not arms:
                 return True
-            source.take(arms[0], 1)
+            source.take_all(arms)
             stretch = loop.prepare(explorer, source)
-        elif what == Stop.PAUSED and (took < STRETCH or rounds > 1):
+        elif rounds <= until and (took < STRETCH or rounds > 1):
             rounds = 2 * rounds if took < STRETCH else rounds // 2
         yield from schedule.look()
+    source.take_all(stretch.left())
     return False
 
 
@@ -202,6 +202,7 @@ class Patience:
 
     def over(self, loop: Loop, explorer: Explorer, source: Source) -> bool:
         if self.kernel is None:
-            self.kernel, given = loop.prepare(explorer, source)
-            self.ready = self.kernel.ready(*given, LARGEST, ROUNDS)
+            stretch = loop.prepare(explorer, source)
+            self.kernel = stretch.kernel
+            self.ready = self.kernel.ready(*stretch.given, LARGEST, ROUNDS)
         return self.ready or self.kernel.spent >= start.patience

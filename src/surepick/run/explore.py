@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 from ..certificate import Outcome
+from ..confidence import Confidence
 from ..errors import SettingError
 from ..explorer import Explorer
+from ..policies import Policy
 from ..problems.base import Problem
+from ..settings import Settings
 from .drive import Progress, drive
 from .source import Sampler
 
@@ -19,8 +21,8 @@ def explore(
     sampler: Sampler,
     delta: float = 0.05,
     *,
-    policy: str = "auto",
-    confidence: str = "auto",
+    policy: str | Policy = "auto",
+    confidence: str | Confidence = "auto",
     epsilon: float = 0.0,
     relative: bool = False,
     budget: int | None = None,
@@ -71,9 +73,8 @@ def explore(
         "spend": spend, "dependent": dependent, "per_arm": per_arm,
     }  # fmt: skip
     if isinstance(problem, Explorer):
-        explorer, plain = problem, inspect.signature(explore).parameters
-        changed = [name for name, value in settings.items() if value is not plain[name].default and value != plain[name].default]
-        if changed:
+        explorer = problem
+        if changed := Settings(**settings).changed():
             raise SettingError(f"The explorer has its settings already: leave out {', '.join(changed)}.")
     else:
         explorer = Explorer(problem, **settings)

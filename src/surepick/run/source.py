@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Several
 from itertools import islice
@@ -30,9 +31,9 @@ class Source:
     """Hands over every arm's values in their order. Environments are drawn from ahead; a user's function, which may be
     a real experiment, is asked for what is needed and no more."""
 
-    def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int) -> None:
+    def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int, batch: int = 1) -> None:
         m = explorer.problem.m
-        self.explorer = explorer
+        self.explorer, self.batch = explorer, batch  # samples between two looks
         if explorer.samples == 0:  # else its numbers were drawn before, and a moment is judged once
             explorer.policy.seed(seed, run)
         self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
@@ -54,6 +55,11 @@ class Source:
             ).all():  # compiled code draws few at a time as quickly, and they stay in the cache
                 self.chunk = FEWEST
         self.buffer = np.empty((m, self.chunk))
+
+    @property
+    def ahead(self) -> bool:
+        """Values are drawn ahead: an environment gives them, and nobody is asked for each."""
+        return self.chunk > 1
 
     def lower(self) -> Stock:
         """The values for compiled loops."""
@@ -106,6 +112,11 @@ class Source:
         values = self.drawn(arm, n)
         self.buffer[arm, : len(values)] = values
         self.stock[arm, Shelf.USED], self.stock[arm, Shelf.FILLED] = 0, len(values)
+
+    def take_all(self, arms: list[int]) -> None:
+        """Tell the explorer one value more for every time that an arm is listed; those of one arm together."""
+        for arm, n in Counter(arms).items() if len(arms) != 1 else ((arms[0], 1),):
+            self.take(arm, n)
 
     def take(self, arm: int, n: int) -> None:
         """Tell the explorer the next n values of an arm."""

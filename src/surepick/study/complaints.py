@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +28,7 @@ class Place:
         return self.folder / name
 
     def fail(self, key: str, sentence: str) -> NoReturn:
-        raise StudyError(f"{self.source}, key {key}: {sentence}")
+        raise StudyError(f"{self.source}, key {key}: {sentence}", key=key)
 
     def check(self, model: type[Model], data: Mapping[str, object], prefix: str = "") -> Model:
         """The data as a model; a complaint names the first key that is wrong."""
@@ -68,16 +67,18 @@ class Place:
         return kind
 
     @contextmanager
-    def blame(self, prefix: str, keys: Iterable[str] = ()) -> Iterator[None]:
-        """Pass on an error of the package as a complaint about the key among ``keys`` that its sentence speaks of first."""
+    def blame(self, prefix: str) -> Iterator[None]:
+        """Pass on an error of the package as a complaint about its key in the table ``prefix``; arms are the study's own."""
         try:
             yield
         except StudyError:
             raise
         except SurepickError as error:
-            said = {name: re.search(rf"\b{name.rstrip('s')}s?\b", str(error)) for name in keys}  # also in the singular
-            found = sorted((match.start(), name) for name, match in said.items() if match)
-            self.fail(join(prefix, found[0][1]) if found else prefix or "delta", str(error))
+            own = error.key is not None and error.key.partition("[")[0] != "arms"
+            key = join(prefix, error.key or "") if own else error.key or prefix
+            if not key:
+                raise StudyError(f"{self.source}: {error}") from None
+            self.fail(key, str(error))
 
 
 def join(prefix: str, name: str) -> str:

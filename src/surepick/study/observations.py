@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..arms import Floats
-from ..errors import ObservationError, UnknownArmError
+from ..errors import UnknownArmError
 from ..explorer import Explorer
 from ..problems import Problem
 from .tables import Table
+
+UNUSED = "Nothing of this file was used"
 
 
 def read_observations(table: Table, problem: Problem) -> list[Floats]:
@@ -36,23 +38,14 @@ def _rows_of_arms(table: Table, problem: Problem) -> dict[int, list[tuple[int, f
     for name, where in rows.items():
         try:
             i = problem.index[name]
-            problem.arms[i].check(np.array([numbers[row] for row in where]))
         except UnknownArmError as error:
-            table.fail(where[0], "arm", _said(error))
-        except ObservationError:
+            table.fail(where[0], "arm", f"{error} {UNUSED}")
+        if problem.arms[i].fault(np.array([numbers[row] for row in where])):
             for row in where:
-                try:
-                    problem.arms[i].check(numbers[row])
-                except ObservationError as error:
-                    table.fail(row, "value", _said(error))
-            raise
+                if fault := problem.arms[i].fault(numbers[row]):
+                    table.fail(row, "value", f"{fault} {UNUSED}")
         found[i] = [(row, numbers[row]) for row in where]
     return found
-
-
-def _said(error: ObservationError) -> str:
-    # "Nothing was recorded." is about one explorer; here no row of the file is used.
-    return str(error).replace(" Nothing was recorded.", "") + " Nothing of this file was used"
 
 
 @dataclass(frozen=True)

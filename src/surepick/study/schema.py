@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+import dataclasses
+from typing import Annotated, Any, ClassVar, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-Numbers = list[float]
-PerArm = float | list[float]
-WholePerArm = int | list[int]
-Label = str | int
-
-
-def _not_nan(x: float) -> float:
-    if x != x:
-        raise ValueError("NaN is no bound")
-    return x
-
-
-Pair = Annotated[list[Label], Field(min_length=2, max_length=2)]
-# JSON has no infinity, so that a text may stand for it.
-Bound = Annotated[float, Field(allow_inf_nan=True), AfterValidator(_not_nan)] | Literal["inf", "-inf"]
-BoundPerRow = Bound | list[Bound]
+from ..problems.keys import Keys, Label, Numbers, PerArm
+from ..settings import Settings
 
 
 def _field(description: str) -> object:
@@ -34,19 +21,20 @@ class Strict(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
-class StudyKeys(Strict):
-    """The top level. ``arms``, ``problem`` and ``simulate`` have models of their own."""
+def _setting(name: str, default: object, must_be: str) -> tuple[object, object]:
+    """A setting as a key: policies and confidence sequences are texts here."""
+    kind = str if name in ("policy", "confidence") else get_type_hints(Settings)[name]
+    return kind, Field(default, description=must_be)
+
+
+_settings: Any = {one.name: _setting(one.name, one.default, one.metadata["must be"]) for one in dataclasses.fields(Settings)}
+SettingKeys = create_model("SettingKeys", __base__=Strict, **_settings)
+
+
+class StudyKeys(SettingKeys):  # type: ignore[valid-type,misc]
+    """The top level: the settings, and ``arms``, ``problem`` and ``simulate``, which have models of their own."""
 
     title: Annotated[str, _field("a text")] = ""
-    delta: Annotated[float, _field("a probability between 0 and 1, both excluded")] = 0.05
-    epsilon: Annotated[float, _field("a finite number of at least 0")] = 0.0
-    relative: Annotated[bool, _field("true or false")] = False
-    per_arm: Annotated[bool, _field("true or false")] = False
-    budget: Annotated[int | None, _field("a whole number of samples")] = None
-    spend: Annotated[bool, _field("true or false")] = False
-    dependent: Annotated[bool, _field("true or false")] = False
-    policy: Annotated[str, _field("the name of a policy, such as 'auto' or 'coci'")] = "auto"
-    confidence: Annotated[str, _field("the name of a confidence sequence, such as 'auto'")] = "auto"
     seed: Annotated[int, Field(ge=0, description="a whole number of at least 0")] = 0
     theta: Annotated[Numbers | None, _field("a list of finite numbers, one an arm")] = None
     arms: Annotated[
@@ -71,107 +59,14 @@ class ArmKeys(Strict):
 # -- problems -----------------------------------------------------------------------------------------------------------
 
 
-class ProblemKeys(Strict):
-    kind: str
-
-
-class MeanOrVariance(ProblemKeys):
-    parameter: Annotated[Literal["mean", "variance"], _field("'mean' or 'variance'")] = "mean"
-
-
-class BestArmKeys(MeanOrVariance):
-    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
-
-
-class TopKKeys(MeanOrVariance):
-    k: Annotated[int, _field("a whole number of at least 1")]
-    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
-
-
-class BestOfEachKeys(MeanOrVariance):
-    groups: Annotated[list[Label] | None, _field("a list of labels, one an arm")] = None
-    k: Annotated[int, _field("a whole number of at least 1")] = 1
-    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
-
-
-class GraphKeys(MeanOrVariance):
-    edges: Annotated[list[Pair] | None, _field("a list of pairs [u, v], one an arm")] = None
-
-
-class SpanningTreeKeys(GraphKeys):
-    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
-
-
-class MatchingKeys(GraphKeys):
-    perfect: Annotated[bool, _field("true or false")] = True
-    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
-
-
-class PathKeys(GraphKeys):
-    source: Annotated[Label, _field("the node where the path begins, a text or a whole number")]
-    target: Annotated[Label, _field("the node where the path ends, a text or a whole number")]
-    sense: Annotated[Literal["max", "min"], _field("'min' or 'max'")] = "min"
-
-
-class SubsetsKeys(MeanOrVariance):
-    decisions: Annotated[list[Numbers], _field("a list of rows of finite numbers, one number an arm")]
-    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
-
-
-class ProgramKeys(MeanOrVariance):
-    A: Annotated[
-        list[Numbers | str],
-        _field(
-            "a list of rows, one a constraint: each a list of finite numbers, one an arm, or a column of the CSV table of arms"
-        ),
-    ]
-    lower: Annotated[BoundPerRow, _field("a number, -inf for no bound, or a list of them, one a row of A")] = "-inf"
-    upper: Annotated[BoundPerRow, _field("a number, inf for no bound, or a list of them, one a row of A")] = "inf"
-    levels: Annotated[WholePerArm | None, _field("a whole number of at least 0, or a list of them, one an arm")] = None
-    sense: Annotated[Literal["max", "min"], _field("'max' or 'min'")] = "max"
-
-
-class SampleAllocationKeys(ProblemKeys):
-    budget: Annotated[int, _field("a whole number of interviews")]
-    sizes: Annotated[Numbers | None, _field("a list of positive numbers, one a stratum")] = None
-    lower: Annotated[WholePerArm | None, _field("a whole number, or a list of them, one a stratum")] = None
-    upper: Annotated[WholePerArm | None, _field("a whole number, or a list of them, one a stratum")] = None
-
-
-class ResourcePlanKeys(MeanOrVariance):
-    caps: Annotated[WholePerArm | None, _field("a whole number, or a list of them, one a site")] = None
-    require: Annotated[int, _field("a whole number of at least 0")]
-    cost: Annotated[
-        list[Numbers] | dict[str, object] | None,
-        _field(
-            "a list of tables, one a site, with the costs at 0, 1, ..., cap, or a formula such as "
-            '{kind = "power", factor = 0.1, exponent = 2}'
-        ),
-    ] = None
-
-
-class PowerKeys(Strict):
-    """The cost factor * y ** exponent."""
-
-    kind: str
-    factor: Annotated[PerArm | None, _field("a finite number, or a list of them, one a site")] = None
-    exponent: Annotated[PerArm | None, _field("a finite number, or a list of them, one a site")] = None
-
-
-PROBLEM_KEYS: dict[str, type[ProblemKeys]] = {
-    "best-arm": BestArmKeys,
-    "top-k": TopKKeys,
-    "best-of-each": BestOfEachKeys,
-    "spanning-tree": SpanningTreeKeys,
-    "matching": MatchingKeys,
-    "path": PathKeys,
-    "subsets": SubsetsKeys,
-    "program": ProgramKeys,
-    "sample-allocation": SampleAllocationKeys,
-    "resource-plan": ResourcePlanKeys,
-}
-
-COST_KEYS: dict[str, type[PowerKeys]] = {"power": PowerKeys}
+def model_of(keys: Keys) -> type[Strict]:
+    """A model of the keys that a decision class declares. What the arms' table may hold, the study may leave out."""
+    fields: dict[str, Any] = {"kind": (str, "")}
+    for name, key in keys.items():
+        must_be = _field(key.must_be)
+        fields[name] = (Annotated[key.type | None, must_be], None) if key.column else (Annotated[key.type, must_be], key.default)
+    model: type[Strict] = create_model("ProblemKeys", __base__=Strict, **fields)
+    return model
 
 
 # -- worlds to simulate -------------------------------------------------------------------------------------------------

@@ -20,25 +20,24 @@ from ..errors import StudyError
 from ..estimators import Mean, Variance
 from ..explorer import Explorer
 from ..problems import Problem
+from ..problems.registry import find
+from ..settings import NAMES, Settings
 from .build import build_arms, build_problem
 from .complaints import Place
 from .schema import StudyKeys
 from .tables import Table, read_text
 from .worlds import build_world
 
-SETTINGS = ("delta", "epsilon", "relative", "per_arm", "budget", "spend", "dependent", "policy", "confidence")
-NOUNS = {"sample-allocation": "stratum", "resource-plan": "site", "spanning-tree": "edge", "matching": "edge", "path": "edge"}
 
-
-@dataclass(frozen=True, eq=False)
-class StudySpec:
-    """What a study file says, checked and built.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StudySpec(Settings):
+    """What a study file says, checked and built: settings, and what they are for.
 
     Attributes
     ----------
-    problem : Problem
     delta, epsilon, relative, per_arm, budget, spend, dependent, policy, confidence
         As for :class:`surepick.Explorer`; ``budget`` is in samples.
+    problem : Problem
     seed : int
         Of the simulation.
     environment : Environment or None
@@ -57,15 +56,6 @@ class StudySpec:
     """
 
     problem: Problem
-    delta: float
-    epsilon: float
-    relative: bool
-    per_arm: bool
-    budget: int | None
-    spend: bool
-    dependent: bool
-    policy: str
-    confidence: str
     seed: int
     environment: Environment | None
     title: str
@@ -89,31 +79,31 @@ class StudySpec:
             raise StudyError(f"{source}: a study is a dict with the keys of a study file, not {short(data)}.")
         place = Place(source, Path(base) if base is not None else Path())
         keys = place.check(StudyKeys, data)
-        kind = keys.problem.get("kind")
-        arms, table = build_arms(place, keys.arms, NOUNS.get(str(kind), "arm"))
+        arms, table = build_arms(place, keys.arms, find(keys.problem.get("kind")) or Problem)
         problem = build_problem(place, keys.problem, arms, table)
-        spec = cls(
-            problem=problem,
-            **{name: getattr(keys, name) for name in SETTINGS},
-            seed=keys.seed,
-            environment=None if keys.simulate is None else build_world(place, keys.simulate, problem, table),
-            title=keys.title,
-            source=source,
-            data=copy.deepcopy(dict(data)),
-            _table=table,
-        )
-        with place.blame("", SETTINGS):
+        environment = None if keys.simulate is None else build_world(place, keys.simulate, problem, table)
+        with place.blame(""):
+            spec = cls(
+                **{name: getattr(keys, name) for name in NAMES},
+                problem=problem,
+                seed=keys.seed,
+                environment=environment,
+                title=keys.title,
+                source=source,
+                data=copy.deepcopy(dict(data)),
+                _table=table,
+            )
             spec.explorer()
         if keys.theta is not None:
             if keys.simulate is not None:
                 place.fail("theta", "the simulate table already says what the truth is; give only one of the two.")
-            with place.blame("theta"):
+            with place.blame(""):
                 problem.check_vector(keys.theta, "theta")
         return spec
 
     def explorer(self) -> Explorer:
         """A fresh explorer with the study's settings."""
-        return Explorer(self.problem, **{name: getattr(self, name) for name in SETTINGS})
+        return Explorer.of(self.problem, self)
 
     def replace(self, **settings: Any) -> StudySpec:
         """The same study with other settings; those that are None stay as they are."""

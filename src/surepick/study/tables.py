@@ -75,7 +75,8 @@ class Table:
             other = f" (or {', '.join(repr(n) for n in names[1:])})" if len(names) > 1 else ""
             raise StudyError(
                 f"{self.path}, line 1: there is no column {column!r}{other}{why and ', ' + why}: add it. "
-                f"The columns are {self._titles}."
+                f"The columns are {self._titles}.",
+                key=column,
             )
         cells = [row[j] for row in self.rows]
         if not empty and "" in cells:
@@ -127,7 +128,7 @@ class Table:
     def fail(self, row: int, column: str, what: str) -> NoReturn:
         j = self.find(column)
         title = column if j is None else self.header[j]
-        raise StudyError(f"{self.path}, line {self.lines[row]}, column {title!r}: {what}.")
+        raise StudyError(f"{self.path}, line {self.lines[row]}, column {title!r}: {what}.", key=title)
 
 
 def read_table(path: str | Path) -> Table:

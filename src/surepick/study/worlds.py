@@ -9,7 +9,7 @@ import numpy as np
 from ..arms import Arm
 from ..environments import Bernoulli, Beta, Environment, Gaussian, Replay, VoterModel
 from ..errors import StudyError
-from ..problems import Problem, SampleAllocation
+from ..problems import Problem
 from . import schema
 from .complaints import Place
 from .needs import Need
@@ -24,7 +24,7 @@ def build_world(place: Place, data: dict[str, object], problem: Problem, table: 
         model = schema.VoterKeys
     keys = place.check(model, data, "simulate")
     need = Need(place, "simulate", table)
-    with place.blame("simulate", type(keys).model_fields):
+    with place.blame("simulate"):
         match keys:
             case schema.BernoulliKeys():
                 world: Environment = Bernoulli(need("p", keys.p, "mean", Table.numbers))
@@ -45,7 +45,7 @@ def build_world(place: Place, data: dict[str, object], problem: Problem, table: 
                     )
             case schema.RandomVoterKeys():
                 sizes = keys.sizes
-                if sizes is None and isinstance(problem, SampleAllocation):
+                if sizes is None and problem.sizes is not None:
                     sizes = [int(n) if n == int(n) else n for n in problem.sizes.tolist()]
                 world = VoterModel.random(
                     need("sizes", sizes, "N", Table.wholes),

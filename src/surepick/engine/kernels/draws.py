@@ -46,19 +46,25 @@ def restock(arm, record, stock):
 
 
 @tight
-def sample(arm, t, record, stock, limit):
-    """Observe the next value of an arm, or of none (-1); PAUSED if that is done, else why it is not.
+def draw(arm, record, stock):
+    """Observe the next value of an arm; PAUSED if that is done, EMPTY if there is none.
 
     As plain numbers, and so is what a loop hands on: for a member of an enumeration numba would call Python, where Ctrl-C strikes
     and the loop's answer is lost.
     """
-    if arm < 0:
-        return Stop.DECIDED.value
-    if t >= limit:
-        return Stop.SPENT.value
     state = stock.state
     if state[arm, Shelf.USED] >= state[arm, Shelf.FILLED] and not restock(arm, record, stock):
         return Stop.EMPTY.value
     observe(arm, stock.values[arm, state[arm, Shelf.USED]], record)
     state[arm, Shelf.USED] += 1
     return Stop.PAUSED.value
+
+
+@tight
+def sample(arm, t, record, stock, limit):
+    """Observe the next value of an arm, or of none (-1); PAUSED if that is done, else why it is not."""
+    if arm < 0:
+        return Stop.DECIDED.value
+    if t >= limit:
+        return Stop.SPENT.value
+    return draw(arm, record, stock)

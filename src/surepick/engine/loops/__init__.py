@@ -41,9 +41,9 @@ def loops() -> tuple[Loop, ...]:
     return *_registered, *_own()
 
 
-def find(explorer: Any) -> Loop | None:
+def find(explorer: Any, batch: int = 1) -> Loop | None:
     """The compiled loop that takes the same samples as the Python loop for this explorer, if there is one."""
-    if explorer.spend or not explorer.able.all():
+    if not explorer.able.all():
         return None
     if type(explorer.record) is not Moments:  # a subclass may estimate something else
         return None
@@ -53,7 +53,7 @@ def find(explorer: Any) -> Loop | None:
     if data is None or explorer.confidence.lower(explorer.record) is None:
         return None
     for loop in loops():
-        if explorer.epsilon > 0 and not loop.near:
+        if (explorer.epsilon > 0 and not loop.near) or ((batch > 1 or explorer.spend) and not loop.batches):
             continue
         if type(data) is loop.data and _runs(loop, explorer.policy) and loop.fits(explorer):
             return loop
@@ -61,4 +61,5 @@ def find(explorer: Any) -> Loop | None:
 
 
 def _runs(loop: Loop, policy: Any) -> bool:
-    return type(policy) in loop.policies or (policy.name in loop.policies and vouched(policy, ""))
+    known = type(policy) in loop.policies or (policy.name in loop.policies and vouched(policy, ""))
+    return known and set(policy.changed) <= set(loop.parameters)

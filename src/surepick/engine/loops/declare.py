@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ...estimators import Moments
 from ..data import Record, Sequence, Stock
+from .batch import Batch, rest_of
 
 
 class Stretch(NamedTuple):
@@ -15,10 +16,15 @@ class Stretch(NamedTuple):
 
     kernel: Any
     given: tuple[Any, ...]
+    batch: Batch | None = None
 
     def __call__(self, limit: int, rounds: int) -> tuple[int, int]:
         found: tuple[int, int] = self.kernel(*self.given, limit, rounds)
         return found
+
+    def left(self) -> list[int]:
+        """The arms of samples that are planned but not taken, as the stretch stands."""
+        return [] if self.batch is None else rest_of(self.batch)
 
 
 def always(explorer: Any) -> bool:
@@ -30,7 +36,9 @@ class Loop(NamedTuple):
 
     ``policies`` are names of policies of this package, or classes from elsewhere; ``data`` is the type that ``problem.lower()``
     returns. ``prepare(explorer, source)`` gets a stretch ready; ``fits`` says whether the loop can run this very explorer. Only a
-    loop with ``near`` also runs with an epsilon.
+    loop with ``near`` also runs with an epsilon, and only one with ``batches`` with several samples between two looks, or to the
+    end of the budget (``spend``). ``parameters`` are those of the policy that the loop goes by: where another one is not at its
+    default, Python runs.
     """
 
     policies: tuple[str | type, ...]
@@ -38,6 +46,8 @@ class Loop(NamedTuple):
     prepare: Callable[[Any, Any], Stretch]
     fits: Callable[[Any], bool] = always
     near: bool = False
+    parameters: tuple[str, ...] = ()
+    batches: bool = False
 
 
 def lowered(explorer: Any, source: Any) -> tuple[Any, Sequence, Record, Stock]:

@@ -24,12 +24,14 @@ from ..kernels.least import least_evidence
 from ..kernels.record import offset_of
 from ..kernels.sequences import unit_of
 from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one, size_of
+from .batch import PLANNED, TAKEN, Batch, batch_of, plan
 from .declare import lowered
 
 UPPER, LOWER = 0, 1  # rows of ``pair`` and ``slopes``
-# Entries of ``state``: samples so far; exchanges; half pairs; the fewest samples of an arm, some time ago; the arm sampled last,
-# -1 at first; whether that gave evidence; whether all arms are of one kind and range; whether all arms have been seen.
-TOTAL, COUNT, HALVES, FEWEST, LAST, FRESH, ALIKE, BEGUN = 0, 1, 2, 3, 4, 5, 6, 7
+# Entries of ``state``: samples so far, with those planned; exchanges; half pairs; the fewest samples of an arm, some time ago;
+# how many arms were observed since the last look, -1 at first, and how many of them gave evidence; whether all arms are of one
+# kind and range; whether all arms have been seen.
+TOTAL, COUNT, HALVES, FEWEST, OBSERVED, FRESH, ALIKE, BEGUN = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 class Rule(NamedTuple):
@@ -57,7 +59,8 @@ class Table(NamedTuple):
     known: Array  # of every arm, see kernels/glr.py
     weights: Array  # what the decision maximises
     paired: Array
-    moved: Array  # room for arms whose exchanges have changed
+    counts: Array  # with the samples that are planned
+    moved: Array  # arms whose exchanges have changed
     decision: Array
     state: Array
 
@@ -76,8 +79,9 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
         pair=np.zeros((2, spots), whole), slopes=np.ones((2, spots)), levels=np.full(spots, np.nan), scores=np.zeros((4, spots)),
         verdicts=np.zeros(spots, whole), tree=np.zeros(2 * size_of(spots), whole), seats=np.zeros(m, whole),
         sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole), first=np.zeros(m + 1, whole),
-        links=np.zeros(2 * spots, whole), known=known, weights=np.empty(m), paired=paired, moved=np.empty(m + 1, whole),
-        decision=decision.astype(whole), state=np.array([record.counts.sum(), 0, halves, 0, -1, 1, int(alike), 0]),
+        links=np.zeros(2 * spots, whole), known=known, weights=np.empty(m), paired=paired, counts=record.counts.copy(),
+        moved=np.empty(2 * m, whole), decision=decision.astype(whole),
+        state=np.array([record.counts.sum(), 0, halves, 0, -1, 0, int(alike), 0]),
     )  # fmt: skip
 
 
@@ -90,6 +94,7 @@ class Game(NamedTuple):
     sequence: Sequence
     record: Record
     stock: Stock
+    batch: Batch
 
 
 def game_of(explorer: Any, source: Any, spots: int, alike: bool) -> Game:
@@ -100,7 +105,7 @@ def game_of(explorer: Any, source: Any, spots: int, alike: bool) -> Game:
     arms = arms._replace(n=arms.n.copy(), p=arms.p.copy())
     rule = Rule(float(policy.threshold(explorer.delta)), float(policy.reference(view)))
     table = table_of(spots, policy.decision(view), alike, record, arms, explorer.confidence.paired)
-    return Game(rule, table, arms, sequence, record, stock)
+    return Game(rule, table, arms, sequence, record, stock, batch_of(explorer, source))
 
 
 # -- scores -----------------------------------------------------------------------------------------------------------
@@ -120,10 +125,18 @@ def see(i, game):
     theta = min(max(theta, span[Span.LOW, i] - reference), span[Span.HIGH, i] - reference)
     table.weights[i] = span[Span.SIGN, i] * theta
     known = table.known
-    known[i, Fact.N], known[i, Fact.P] = n, p
-    known[i, Fact.FACTOR], known[i, Fact.HALF] = n * n / (n + arms.rho), 0.5 * math.log1p(n / arms.rho)
+    known[i, Fact.P] = p
+    number(i, n, game)
     u = p * (1.0 - p) if int(known[i, Fact.FAMILY]) == Family.SPREAD else p
     known[i, Fact.SEEN] = known[i, Fact.SHIFT] + known[i, Fact.SCALE] * u
+
+
+@tight
+def number(i, n, game):
+    """So many observations of an arm count."""
+    known, rho = game.table.known, game.arms.rho
+    known[i, Fact.N] = n
+    known[i, Fact.FACTOR], known[i, Fact.HALF] = n * n / (n + rho), 0.5 * math.log1p(n / rho)
 
 
 @tight
@@ -228,7 +241,7 @@ def near(e, game):
 @tight
 def richer(e, game):
     """As ``exchanges.richer``."""
-    table, arms, counts = game.table, game.arms, game.record.counts
+    table, arms, counts = game.table, game.arms, game.table.counts
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
     gain_h, gain_j = 0.0, 0.0
     for side in range(2):
@@ -250,7 +263,7 @@ def richer(e, game):
 @tight
 def choose(e, certified, game):
     """The next arm, -1 if there is none: half a pair first, then an arm that is far behind, then one of the exchange."""
-    state, counts = game.table.state, game.record.counts
+    state, counts = game.table.state, game.table.counts
     arm = halved(counts, game.table.paired) if state[HALVES] > 0 else -1
     if arm >= 0 or certified:
         return arm
@@ -264,12 +277,65 @@ def choose(e, certified, game):
 
 
 @tight
-def take_in(arm, game):
-    """An arm was observed."""
-    state = game.table.state
-    state[TOTAL] += 1
-    state[LAST], state[FRESH] = arm, 1
-    if game.table.paired[arm]:
-        state[FRESH] = game.record.counts[arm] % 2 == 0  # half a pair is no evidence yet
-        state[HALVES] += -1 if state[FRESH] else 1
-    see(arm, game)
+def lacking(e, game):
+    """There is no exchange, and so but one decision."""
+    return e < 0 or game.table.verdicts[e] == Verdict.ABSENT
+
+
+@tight
+def planned(game):
+    """How many samples the plan has."""
+    return game.batch.state[PLANNED]
+
+
+@tight
+def sampling(arm, game):
+    """Plan a sample of an arm."""
+    table = game.table
+    table.state[TOTAL] += 1
+    table.counts[arm] += 1
+    if table.paired[arm]:
+        table.state[HALVES] += -1 if table.counts[arm] % 2 == 0 else 1
+    plan(arm, game.batch)
+
+
+@tight
+def foresee(game):
+    """The sample that was planned last weighs as if it agreed with those before."""
+    table = game.table
+    arm = game.batch.arms[planned(game) - 1]
+    if table.paired[arm] and table.counts[arm] % 2 == 1:
+        return
+    game.arms.n[arm] += 1.0
+    number(arm, game.arms.n[arm], game)
+    touch(table.seats[arm], game)
+
+
+@tight
+def take_in(game):
+    """The arms of the plan were observed; those that gave evidence come first in ``moved``: half a pair is none yet."""
+    table, batch, state = game.table, game.batch, game.table.state
+    many, fresh = 0, 0
+    for q in range(planned(game)):
+        arm = batch.arms[q]
+        n = batch.ahead[arm]
+        if n == 0:
+            continue
+        see(arm, game)
+        batch.ahead[arm], batch.arms[many] = 0, arm
+        many += 1
+        if not table.paired[arm] or table.counts[arm] // 2 != (table.counts[arm] - n) // 2:
+            table.moved[fresh] = arm
+            fresh += 1
+    state[OBSERVED], state[FRESH] = many, fresh
+    batch.state[PLANNED] = batch.state[TAKEN] = 0
+
+
+@tight
+def joined(arm, many, table):
+    """Put an arm among the first so many of ``moved``, unless it is there; returns how many these are then."""
+    for q in range(many):
+        if table.moved[q] == arm:
+            return many
+    table.moved[many] = arm
+    return many + 1

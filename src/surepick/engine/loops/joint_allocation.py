@@ -13,10 +13,30 @@ from ..compile import kernel, lean
 from ..data import Allocation
 from ..enums import Stop, Verdict
 from ..kernels.allocation import improve
-from ..kernels.draws import sample
 from ..kernels.tournament import ORDER
+from .batch import take
 from .declare import Loop, Stretch
-from .joint import COUNT, FRESH, LAST, LOWER, TOTAL, UPPER, begin, choose, game_of, near, rescore, short, take_in, weakest
+from .joint import (
+    COUNT,
+    FRESH,
+    LOWER,
+    OBSERVED,
+    TOTAL,
+    UPPER,
+    begin,
+    choose,
+    foresee,
+    game_of,
+    joined,
+    lacking,
+    near,
+    planned,
+    rescore,
+    sampling,
+    short,
+    take_in,
+    weakest,
+)
 from .joint_tree import blocking
 
 
@@ -56,47 +76,55 @@ def refit(i, data, table):
 @kernel
 def run(data, before, game, limit, rounds):
     """Explore until something needs the caller; returns (what, arm). ``before`` is room for the units of the last round."""
-    table = game.table
+    table, batch = game.table, game.batch
     state = table.state
     begin(game)
     for _ in range(rounds):
-        last, many = state[LAST], 0
-        anew = last < 0
-        if not anew and state[FRESH]:
-            table.moved[0], many = last, 1
-        if not improve(data, table.weights, table.decision):
-            return Stop.UNSURE, -1
-        if anew:
-            lay(table)
-        for i in range(len(before)):
-            if anew or table.decision[i] != before[i]:
-                refit(i, data, table)
-                before[i] = table.decision[i]
-                if i != last or not state[FRESH]:
-                    table.moved[many] = i
-                    many += 1
-        rescore(anew, many, game)
-        e, certified = -1, True
-        if state[COUNT] > 0:
-            e = weakest(game)
-            certified = near(e, game)
-            if certified and short(e, game):
-                certified = False
-            elif certified:
-                f = blocking(game)
-                if f >= 0:
-                    e, certified = f, False
-        arm = choose(e, certified, game)
-        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        if planned(game) == 0:
+            anew, many = state[OBSERVED] < 0, state[FRESH]
+            if not improve(data, table.weights, table.decision):
+                return Stop.UNSURE.value, -1
+            if anew:
+                lay(table)
+            for i in range(len(before)):
+                if anew or table.decision[i] != before[i]:
+                    refit(i, data, table)
+                    before[i] = table.decision[i]
+                    many = joined(i, many, table)
+            rescore(anew, many, game)
+            size = min(batch.size, limit - state[TOTAL])
+            if size <= 0:
+                return Stop.SPENT.value, -1
+            while planned(game) < size:
+                e, certified = -1, True
+                if state[COUNT] > 0:
+                    e = weakest(game)
+                    certified = near(e, game)
+                    if certified and short(e, game):
+                        certified = False
+                    elif certified:
+                        f = blocking(game)
+                        if f >= 0:
+                            e, certified = f, False
+                if (batch.size > 1 or batch.spend) and lacking(e, game):
+                    return Stop.UNSURE.value, -1
+                arm = choose(e, certified and planned(game) == 0 and not batch.spend, game)
+                if arm < 0:
+                    return Stop.DECIDED.value, -1
+                sampling(arm, game)
+                if planned(game) < size:
+                    foresee(game)
+        what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm
-        take_in(arm, game)
-    return Stop.PAUSED, -1
+        take_in(game)
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, m = explorer.problem.lower(), explorer.problem.m
-    return Stretch(run, (data, np.empty(m, dtype=np.int64), game_of(explorer, source, m * m, False)))
+    game = game_of(explorer, source, m * m, False)
+    return Stretch(run, (data, np.empty(m, dtype=np.int64), game), game.batch)
 
 
-LOOP = Loop(("joint",), Allocation, prepare)
+LOOP = Loop(("joint",), Allocation, prepare, batches=True)

@@ -11,11 +11,31 @@ from typing import Any
 from ..compile import kernel, lean, tight
 from ..data import Partition
 from ..enums import Stop
-from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
+from .batch import take
 from .declare import Loop, Stretch
-from .joint import COUNT, FRESH, LAST, LOWER, TOTAL, UPPER, begin, choose, game_of, near, rescore, short, take_in, weakest
+from .joint import (
+    COUNT,
+    FRESH,
+    LOWER,
+    OBSERVED,
+    TOTAL,
+    UPPER,
+    begin,
+    choose,
+    foresee,
+    game_of,
+    joined,
+    lacking,
+    near,
+    planned,
+    rescore,
+    sampling,
+    short,
+    take_in,
+    weakest,
+)
 
 
 @lean
@@ -70,11 +90,17 @@ def lay(data, taken, table):
 
 
 @tight
-def replaced(i, data, table):
-    """The arm that changes seats with i, after the weight of i has changed; -1 if there is none."""
-    g, weights = 0, table.weights
+def group_of(i, data, table):
+    g = 0
     while data.starts[g + 1] <= table.place[i]:
         g += 1
+    return g
+
+
+@tight
+def replaced(i, data, table):
+    """The arm that changes seats with i, after the weight of i alone has changed; -1 if there is none."""
+    g, weights = group_of(i, data, table), table.weights
     start, end = data.starts[g], data.starts[g + 1]
     edge, found = start + data.k, -1
     inside = table.seats[i] < edge
@@ -126,46 +152,91 @@ def blocking(data, game):
     return -1
 
 
+@lean
+def reseat(g, many, data, taken, table):
+    """Make a group's decision right, after several weights have changed; returns how many arms of ``moved`` there are then."""
+    weights, sitting, edge = table.weights, table.sitting, data.starts[g] + data.k
+    if edge == data.starts[g + 1]:
+        return many
+    while True:
+        inside, outside = sitting[data.starts[g]], sitting[edge]
+        for s in range(data.starts[g], data.starts[g + 1]):
+            i = sitting[s]
+            if s < edge and ahead(weights[inside], inside, weights[i], i):
+                inside = i
+            elif s >= edge and ahead(weights[i], i, weights[outside], outside):
+                outside = i
+        if not ahead(weights[outside], outside, weights[inside], inside):
+            return many
+        change_seats(inside, outside, taken, table)
+        many = joined(outside, joined(inside, many, table), table)
+
+
+@tight
+def seat(data, taken, game):
+    """The decision after observations, and the exchanges that have changed with it and with them."""
+    table = game.table
+    observed, many = table.state[OBSERVED], table.state[FRESH]
+    if observed < 0:
+        settle(data, table)
+        lay(data, taken, table)
+    elif observed == 1:
+        arm = game.batch.arms[0]
+        other = replaced(arm, data, table)
+        if other >= 0:
+            change_seats(arm, other, taken, table)
+            table.moved[0], table.moved[1], many = arm, other, 2
+    else:
+        last = -1
+        for q in range(observed):
+            g = group_of(game.batch.arms[q], data, table)
+            if g != last:
+                many = reseat(g, many, data, taken, table)
+            last = g
+    rescore(observed < 0, many, game)
+
+
 @kernel
 def run(data, game, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    table, taken = game.table, UPPER if data.sign > 0.0 else LOWER
+    table, batch, taken = game.table, game.batch, UPPER if data.sign > 0.0 else LOWER
     state = table.state
     begin(game)
     for _ in range(rounds):
-        last, many = state[LAST], 0
-        if last < 0:
-            settle(data, table)
-            lay(data, taken, table)
-        else:
-            if state[FRESH]:
-                table.moved[0], many = last, 1
-            other = replaced(last, data, table)
-            if other >= 0:
-                change_seats(last, other, taken, table)
-                table.moved[0], table.moved[1], many = last, other, 2
-        rescore(last < 0, many, game)
-        e, certified = -1, True
-        if state[COUNT] > 0:
-            e = weakest(game)
-            certified = near(e, game)
-            if certified and short(e, game):
-                certified = False
-            elif certified:
-                f = blocking(data, game)
-                if f >= 0:
-                    e, certified = f, False
-        arm = choose(e, certified, game)
-        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        if planned(game) == 0:
+            seat(data, taken, game)
+            size = min(batch.size, limit - state[TOTAL])
+            if size <= 0:
+                return Stop.SPENT.value, -1
+            while planned(game) < size:
+                e, certified = -1, True
+                if state[COUNT] > 0:
+                    e = weakest(game)
+                    certified = near(e, game)
+                    if certified and short(e, game):
+                        certified = False
+                    elif certified:
+                        f = blocking(data, game)
+                        if f >= 0:
+                            e, certified = f, False
+                if (batch.size > 1 or batch.spend) and lacking(e, game):
+                    return Stop.UNSURE.value, -1
+                arm = choose(e, certified and planned(game) == 0 and not batch.spend, game)
+                if arm < 0:
+                    return Stop.DECIDED.value, -1
+                sampling(arm, game)
+                if planned(game) < size:
+                    foresee(game)
+        what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm
-        take_in(arm, game)
-    return Stop.PAUSED, -1
+        take_in(game)
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
-    data = explorer.problem.lower()
-    return Stretch(run, (data, game_of(explorer, source, explorer.policy.pairs, True)))
+    game = game_of(explorer, source, explorer.policy.pairs, True)
+    return Stretch(run, (explorer.problem.lower(), game), game.batch)
 
 
-LOOP = Loop(("joint",), Partition, prepare)
+LOOP = Loop(("joint",), Partition, prepare, batches=True)

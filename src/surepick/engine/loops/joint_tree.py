@@ -7,12 +7,31 @@ from typing import Any
 from ..compile import kernel, tight
 from ..data import Tree
 from ..enums import Stop
-from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
 from ..kernels.trees import best, exchanges
+from .batch import take
 from .declare import Loop, Stretch
-from .joint import COUNT, FRESH, LAST, LOWER, TOTAL, UPPER, begin, choose, game_of, near, rescore, short, take_in, weakest
+from .joint import (
+    COUNT,
+    FRESH,
+    LOWER,
+    OBSERVED,
+    TOTAL,
+    UPPER,
+    begin,
+    choose,
+    foresee,
+    game_of,
+    lacking,
+    near,
+    planned,
+    rescore,
+    sampling,
+    short,
+    take_in,
+    weakest,
+)
 
 
 @kernel
@@ -65,39 +84,50 @@ def blocking(game):
 @kernel
 def run(data, game, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    table = game.table
+    table, batch = game.table, game.batch
     state = table.state
     begin(game)
     for _ in range(rounds):
-        last, many = state[LAST], 0
-        anew = last < 0 or overtaken(last, table)
-        if anew:
-            best(data, table.weights, table.decision)
-            lay(data, table)
-        elif state[FRESH]:
-            table.moved[0], many = last, 1
-        rescore(anew, many, game)
-        e, certified = -1, True
-        if state[COUNT] > 0:
-            e = weakest(game)
-            certified = near(e, game)
-            if certified and short(e, game):
-                certified = False
-            elif certified:
-                f = blocking(game)
-                if f >= 0:
-                    e, certified = f, False
-        arm = choose(e, certified, game)
-        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        if planned(game) == 0:
+            anew = state[OBSERVED] < 0
+            for q in range(state[OBSERVED]):
+                anew = anew or overtaken(batch.arms[q], table)
+            if anew:
+                best(data, table.weights, table.decision)
+                lay(data, table)
+            rescore(anew, state[FRESH], game)
+            size = min(batch.size, limit - state[TOTAL])
+            if size <= 0:
+                return Stop.SPENT.value, -1
+            while planned(game) < size:
+                e, certified = -1, True
+                if state[COUNT] > 0:
+                    e = weakest(game)
+                    certified = near(e, game)
+                    if certified and short(e, game):
+                        certified = False
+                    elif certified:
+                        f = blocking(game)
+                        if f >= 0:
+                            e, certified = f, False
+                if (batch.size > 1 or batch.spend) and lacking(e, game):
+                    return Stop.UNSURE.value, -1
+                arm = choose(e, certified and planned(game) == 0 and not batch.spend, game)
+                if arm < 0:
+                    return Stop.DECIDED.value, -1
+                sampling(arm, game)
+                if planned(game) < size:
+                    foresee(game)
+        what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm
-        take_in(arm, game)
-    return Stop.PAUSED, -1
+        take_in(game)
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
-    data = explorer.problem.lower()
-    return Stretch(run, (data, game_of(explorer, source, explorer.policy.pairs, True)))
+    game = game_of(explorer, source, explorer.policy.pairs, True)
+    return Stretch(run, (explorer.problem.lower(), game), game.batch)
 
 
-LOOP = Loop(("joint",), Tree, prepare)
+LOOP = Loop(("joint",), Tree, prepare, batches=True)

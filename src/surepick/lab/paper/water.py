@@ -63,7 +63,7 @@ def measure(lab: Lab) -> Result:
             labels[policy],
             rate,
             int(part["certified"].sum()),
-            sum(not feasible(text) for text in part["decision"]),
+            sum(not feasible(simulation.decisions[i]) for i in part.index),
             float(part["samples"].mean()),
         )
         for (policy, part), rate in zip(parts.items(), wrong, strict=True)
@@ -138,9 +138,8 @@ def best_plan() -> Ints:
     return np.asarray(plans[int(np.argmax(reward))])
 
 
-def feasible(decision: str) -> bool:
-    y = [int(part) for part in decision.strip("()").split()]
-    return sum(y) >= REQUIRE and all(0 <= a <= cap for a, cap in zip(y, CAPS, strict=True))
+def feasible(y: Ints) -> bool:
+    return bool(y.sum() >= REQUIRE and (y >= 0).all() and (y <= CAPS).all())
 
 
 CLAIM = Claim(

@@ -1,0 +1,75 @@
+"""Samples between two looks: which arms they are of is settled first, then they are taken.
+
+With one sample between two looks a plan has one arm. A plan outlasts a call: if an arm's stock is empty in the middle of it, the
+next call goes on where it was left.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile import lean, tight
+from ..data import Array
+from ..enums import Stop
+from ..kernels.draws import draw
+
+PLANNED, TAKEN = 0, 1  # entries of ``state``: samples that are planned, and how many of them have been taken
+
+
+class Batch(NamedTuple):
+    """A plan of samples; ``spend``: also when nothing is in question any more."""
+
+    size: int
+    spend: bool
+    arms: Array  # in the order in which they were planned
+    ahead: Array  # planned samples of every arm
+    state: Array
+
+
+def batch_of(explorer: Any, source: Any) -> Batch:
+    """The plan before the first look."""
+    m, whole = explorer.problem.m, np.int64
+    return Batch(source.batch, explorer.spend, np.empty(source.batch, whole), np.zeros(m, whole), np.zeros(2, whole))
+
+
+def rest_of(batch: Batch) -> list[int]:
+    """The arms of samples that are planned and not taken."""
+    rest: list[int] = batch.arms[batch.state[TAKEN] : batch.state[PLANNED]].tolist()
+    return rest
+
+
+@tight
+def plan(arm, batch):
+    """One sample of an arm more."""
+    batch.arms[batch.state[PLANNED]] = arm
+    batch.state[PLANNED] += 1
+    batch.ahead[arm] += 1
+
+
+@tight
+def take(batch, record, stock):
+    """Take what is planned: (PAUSED, -1) if that is done, else why it is not, and of which arm."""
+    state = batch.state
+    while state[TAKEN] < state[PLANNED]:
+        arm = batch.arms[state[TAKEN]]
+        what = draw(arm, record, stock)
+        if what != Stop.PAUSED:
+            return what, arm
+        state[TAKEN] += 1
+    return Stop.PAUSED.value, np.int64(-1)
+
+
+@lean
+def distinct(batch):
+    """The plan has been carried out: its arms come first in ``arms`` from now on, each once; returns how many there are."""
+    many = 0
+    for q in range(batch.state[PLANNED]):
+        arm = batch.arms[q]
+        if batch.ahead[arm] > 0:
+            batch.ahead[arm] = 0
+            batch.arms[many] = arm
+            many += 1
+    batch.state[PLANNED] = batch.state[TAKEN] = 0
+    return many

@@ -1,0 +1,181 @@
+"""Joint stopping for explicit lists of decisions, compiled: the same samples as the Python loop.
+
+The reward of every decision, and the terms of its test, are kept up to date: a sample adds to those that its arm touches. These
+sums differ from Python's in the last digits, so they only tell which few decisions can be the best, or block most. Of those the
+test itself is worked out, as Python does it; rewards that are as good as equal are compared exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile import kernel, lean, tight
+from ..data import Array, Listed
+from ..enums import Stop
+from ..kernels.linear import margin_of
+from ..kernels.lists import better
+from .declare import Loop, Stretch
+from .linear import choose, game_of, observe, settle
+
+AGE = 1024  # rounds after which all sums are worked out anew
+NEAR = 4e-12  # what rounding may change in a sum, relative to its terms
+ROW, ROUNDS = 0, 1  # entries of ``state``: the row of the decision, -1 at first; rounds until all sums are worked out anew
+
+
+class Sums(NamedTuple):
+    """Of every listed decision, kept from round to round."""
+
+    columns: Array  # the list, a row an arm
+    widest: Array  # the largest entries, by arm
+    reward: Array
+    spread: Array
+    price: Array
+    rounding: Array
+    fresh: Array  # the spread when it was last worked out
+    reach: Array  # how much better than it looks the decision may be, compared with the best one
+    size: Array  # one number: of the terms of a reward
+    state: Array
+
+
+def sums_of(listed: Array) -> Sums:
+    columns = np.ascontiguousarray(listed.T)
+    reward, spread, price, rounding, fresh, reach = np.zeros((6, len(listed)))
+    widest, state = np.abs(columns).max(axis=1), np.array([-1, 0])
+    return Sums(columns, widest, reward, spread, price, rounding, fresh, reach, np.zeros(1), state)
+
+
+@tight
+def stretch_out(y, base, sums):
+    """The reach of one decision."""
+    sums.reach[y] = math.sqrt(2.0 * (base + sums.price[y]) * max(sums.spread[y], 0.0)) + sums.rounding[y]
+
+
+@lean
+def compare(y, data, game, sums):
+    """The terms of the test of one decision, anew."""
+    test, spread, price, rounding = game.test, 0.0, 0.0, 0.0
+    for i in range(len(test.decision)):
+        change = data.decisions[y, i] - test.decision[i]
+        if change != 0.0:
+            spread += change * change * test.spread[i]
+            price += test.price[i]
+            rounding += abs(change) * test.rounding[i]
+    sums.spread[y], sums.price[y], sums.rounding[y], sums.fresh[y] = spread, price, rounding, spread
+    stretch_out(y, test.base[0], sums)
+
+
+@lean
+def add_up(data, game, sums):
+    """All rewards anew."""
+    sums.size[0] = 0.0
+    for y in range(len(sums.reward)):
+        reward, size = 0.0, 0.0
+        for i in range(len(game.test.value)):
+            reward += data.decisions[y, i] * game.test.value[i]
+            size += abs(data.decisions[y, i] * game.test.value[i])
+        sums.reward[y], sums.size[0] = reward, max(sums.size[0], size)
+
+
+@kernel
+def leading(data, game, sums):
+    """The first of the best decisions; -1 if rounding cannot tell."""
+    floor, found = sums.reward.max() - NEAR * sums.size[0], -1
+    for y in range(len(sums.reward)):
+        if sums.reward[y] >= floor:
+            ahead = 1 if found < 0 else better(y, found, data.decisions, game.test.value)
+            if ahead == 2:
+                return -1
+            if ahead == 1:
+                found = y
+    return found
+
+
+@tight
+def copy(row, data, decision):
+    for i in range(len(decision)):
+        decision[i] = data.decisions[row, i]
+
+
+@lean
+def decide(row, data, game, sums):
+    """The decision is this row, and all others are compared with it."""
+    sums.state[ROW] = row
+    copy(row, data, game.test.decision)
+    for y in range(len(sums.reward)):
+        compare(y, data, game, sums)
+
+
+@lean
+def blocking(data, game, sums):
+    """The decision that blocks most, and its margin."""
+    row, most = sums.state[ROW], -np.inf
+    for y in range(len(sums.reward)):
+        if y != row:
+            most = max(most, sums.reward[y] + sums.reach[y])
+    floor = most - 4.0 * NEAR * (sums.size[0] + abs(most))
+    found, least = row, np.inf
+    for y in range(len(sums.reward)):
+        if y != row and sums.reward[y] + sums.reach[y] >= floor:
+            margin = margin_of(y, data.decisions, game.test)
+            if margin < least:
+                found, least = y, margin
+    return found, least
+
+
+@lean
+def shift(i, value, spread, price, data, game, sums):
+    """Arm i has changed; these were its terms before."""
+    test, column = game.test, sums.columns[i]
+    more, wider, dearer = test.value[i] - value, test.spread[i] - spread, test.price[i] - price
+    sums.size[0] += sums.widest[i] * abs(more)
+    held, base = column[sums.state[ROW]], test.base[0]
+    for y in range(len(column)):
+        sums.reward[y] += column[y] * more
+        change = column[y] - held
+        if change != 0.0:
+            sums.spread[y] += change * change * wider
+            sums.price[y] += dearer
+            if sums.spread[y] < 0.25 * sums.fresh[y]:  # digits are lost where large numbers leave small ones
+                compare(y, data, game, sums)
+            else:
+                stretch_out(y, base, sums)
+
+
+@kernel
+def run(data, game, sums, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    test, state = game.test, sums.state
+    for _ in range(rounds):
+        settle(game)
+        old = state[ROUNDS] <= 0
+        if old:
+            add_up(data, game, sums)
+            state[ROUNDS] = AGE
+        row = leading(data, game, sums)
+        if row < 0:
+            return Stop.UNSURE, -1
+        if old or row != state[ROW]:
+            decide(row, data, game, sums)
+        y, margin = blocking(data, game, sums)
+        arm = -1
+        if margin <= 0.0:
+            copy(y, data, game.rival)
+            arm = choose(game)
+        before = test.value[arm], test.spread[arm], test.price[arm]
+        what = observe(arm, game, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        shift(arm, before[0], before[1], before[2], data, game, sums)
+        state[ROUNDS] -= 1
+    return Stop.PAUSED, -1
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data = explorer.problem.lower()
+    return Stretch(run, (data, game_of(explorer, source, np.float64), sums_of(data.decisions)))
+
+
+LOOP = Loop(("joint-linear",), Listed, prepare)
