@@ -157,7 +157,7 @@ def table(results: dict[Row, Count], name: str) -> str:
         head += [f"δ = {delta:g}: worst instance", "rate", "at most"]
     lines = [f"| {' | '.join([*head, 'gaps'])} |", "|---" * (len(head) + 1) + "|"]
     for names, found in groups.items():
-        policies = sorted({row.explorer(surepick.Explorer).policy.name for row, _ in found})
+        policies = sorted({row.explorer().policy.name for row, _ in found})
         cells = [names[0], ", ".join(policies) if name == "classes" else names[1], f"{sum(c.runs for _, c in found):,}"]
         for delta in DELTAS:
             cells.append(worst([pair for pair in found if pair[0].delta == delta]))

@@ -22,7 +22,7 @@ import surepick as sp
 from surepick.confidence import CONFIDENCES
 from surepick.engine.loops import find
 from surepick.errors import SettingError
-from surepick.lab.trials import Trial, World
+from surepick.lab.trials import World
 from surepick.policies import POLICIES
 from surepick.run.drive import drive
 
@@ -214,10 +214,10 @@ class Row:
     def instance(self) -> Instance:
         return instance_of(self)
 
-    def explorer(self, cls: type[sp.Explorer]) -> sp.Explorer:
+    def explorer(self) -> sp.Explorer:
         i = self.instance
         settings = {"policy": self.policy, "confidence": self.confidence, "epsilon": i.epsilon, "relative": i.relative}
-        return cls(problem_of(i), self.delta, **settings)
+        return sp.Explorer(problem_of(i), self.delta, **settings)
 
 
 def rows(of_classes: float = 1e5, of_policies: float = 2e4) -> list[Row]:
@@ -246,7 +246,7 @@ def instance_of(row: Row) -> Instance:
 
 def accepted(row: Row) -> bool:
     try:
-        row.explorer(Trial)
+        row.explorer()
     except SettingError:
         return False
     return True
@@ -288,7 +288,7 @@ def count(row: Row, first: int, runs: int) -> Count:
     judge = World.of(problem_of(instance), world)
     for number in range(first, first + runs):
         full = number % row.full == 0
-        explorer, rng = row.explorer(sp.Explorer if full else Trial), np.random.default_rng((seed, number))
+        explorer, rng = row.explorer(), np.random.default_rng((seed, number))
         explorer.policy.seed(seed, number)
         for arm, n in enumerate(instance.pilot):
             take(explorer, world, arm, n, rng)

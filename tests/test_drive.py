@@ -39,13 +39,13 @@ class Lying:
 
 @pytest.fixture
 def lying(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lie(explorer: sp.Explorer) -> Loop | None:
-        loop = find(explorer)
+    def lie(explorer: sp.Explorer, batch: int) -> Loop | None:
+        loop = find(explorer, batch)
         assert loop is not None
 
         def prepare(explorer: Any, source: Any) -> Stretch:
-            kernel, given = loop.prepare(explorer, source)
-            return Stretch(Lying(kernel), given)
+            stretch = loop.prepare(explorer, source)
+            return stretch._replace(kernel=Lying(stretch.kernel))
 
         return loop._replace(prepare=prepare)
 

@@ -13,7 +13,6 @@ import pytest
 from scipy.stats import binom
 
 import surepick as sp
-from surepick.lab.trials import Trial
 from surepick.policies import POLICIES
 
 DELTA = 0.05
@@ -50,7 +49,7 @@ def errors(name: str, policy: str, problem: sp.Problem | None = None, copies: in
     best = problem.reward(world.means, problem.solve(world.means))
     runs, looks = effort(policy)
     for run in range(runs):
-        explorer, rng = Trial(problem, DELTA, policy=policy), np.random.default_rng((2025, run))
+        explorer, rng = sp.Explorer(problem, DELTA, policy=policy), np.random.default_rng((2025, run))
         explorer.policy.seed(2025, run)
         for step in (pilot, *LOOKS[:looks]):
             for arm, n in enumerate(np.broadcast_to(step, problem.m).tolist()):

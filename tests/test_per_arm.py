@@ -11,7 +11,7 @@ from scipy.stats import binom
 import surepick as sp
 from surepick.engine import compiled
 from surepick.errors import ProblemError, SettingError
-from surepick.lab.trials import Trial, World
+from surepick.lab.trials import World
 from surepick.policies import POLICIES, Joint
 from surepick.run.drive import drive
 from surepick.study import StudySpec
@@ -213,7 +213,7 @@ def errors(name: str) -> int:
     problem, world, settings = HARD[name]
     wrong = 0
     for run in range(RUNS):
-        explorer = Trial(problem, DELTA, epsilon=0.3, per_arm=True, **settings)  # what a certificate costs is not needed
+        explorer = sp.Explorer(problem, DELTA, epsilon=0.3, per_arm=True, **settings)
         drive(explorer, world, batch=12, seed=77, run=run)
         assert explorer.certified
         wrong += falls_short(problem, world.means, explorer.decision) > 0.3

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from enum import Enum, auto
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -43,6 +44,14 @@ def alone(method: Callable[Concatenate[Explorer, P], T]) -> Callable[Concatenate
             return method(self, *given, **named)
 
     return call
+
+
+class Guarantee(Enum):
+    """What the observations of one moment certify."""
+
+    NONE = auto()
+    NEAR = auto()  # the decision is within epsilon of the best, which may be another one
+    EXACT = auto()  # the decision is the best
 
 
 class Explorer:
@@ -146,9 +155,11 @@ class Explorer:
         self.record = problem.record()
         self._paused: Bools = np.zeros(problem.m, dtype=np.bool_)
         self._ended: Bools = np.zeros(problem.m, dtype=np.bool_)
+        # What a moment certified is kept, whatever comes in later. The certificate itself, which costs more than many a run, is
+        # made when it is asked for, or before the record of that moment changes.
+        self._kept = Guarantee.NONE
         self._stopped: Certificate | None = None
-        self._current: Certificate | None = None  # what the observations say now; forgotten when more come in
-        self._view: View | None = None
+        self._renew()
         self._started = False
         self._driven = False  # by explore, one at a time
         self.failures = 0  # samplers of explore that raised: who tries again gets other random numbers
@@ -295,6 +306,7 @@ class Explorer:
                 "explore is under way with this explorer, and its sampler gives the values: tell them when it has ended. "
                 "Nothing was recorded."
             )
+        self._keep()
         self._refuse_second_halves(checked)
         record, undo = self.record, self._undo(checked, rows)
         try:
@@ -307,8 +319,7 @@ class Explorer:
             for i, data in checked:
                 record.update(i, data)
             self.forget()
-            if self._stopped is None:
-                _ = self.certified
+            self.judge()
         except BaseException:
             undo()
             raise
@@ -319,12 +330,7 @@ class Explorer:
 
     def _undo(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]]) -> Callable[[], None]:
         """What makes all as it is now."""
-        record, stopped, used, memory = (
-            self.record,
-            self._stopped,
-            (self.policy, self.confidence),
-            copy.copy(self.policy.memory()),
-        )
+        record, kept, used, memory = self.record, self._kept, (self.policy, self.confidence), copy.copy(self.policy.memory())
         arms = sorted({i for i, _ in checked})
         if isinstance(record, Moments):
             counts, table, paired = record.counts[arms], record.table[arms], copy.deepcopy(record.rows) if rows else record.rows
@@ -336,7 +342,8 @@ class Explorer:
                 record.counts[arms], record.table[arms], record.rows = counts, table, paired
             else:
                 self.record = whole_record
-            self._stopped, self._view, self._current, self._started = stopped, None, None, False
+            self._kept, self._started = kept, False
+            self._renew()
             self.policy, self.confidence = used
             self.policy.undo(memory)
 
@@ -379,9 +386,15 @@ class Explorer:
 
     def forget(self) -> None:
         """Drop what was derived from the record, after the record has changed."""
-        self._view = self._current = None
+        self._renew()
         if self.policy.remembers and self.started:
             self.policy.told(self.view)
+
+    def _renew(self) -> None:
+        """A new moment: nothing has been derived from it yet."""
+        self._view: View | None = None
+        self._tested: Guarantee | None = None
+        self._current: Certificate | None = None
 
     # -- ask ------------------------------------------------------------------------------------------------------
 
@@ -448,8 +461,10 @@ class Explorer:
         self._close(arm, self._ended, True)
 
     def _close(self, arm: Hashable, which: Bools, closed: bool) -> None:
-        which[self.problem.index[arm]] = closed
-        self._view = self._current = None
+        i = self.problem.index[arm]
+        self._keep()
+        which[i] = closed
+        self._renew()
 
     @property
     def paused(self) -> list[Hashable]:
@@ -512,23 +527,55 @@ class Explorer:
         with self.lock:
             if self._stopped is not None:
                 return self._stopped.undecided
-            return self.policy.undecided(self.view) if self.started else np.ones(self.problem.m, dtype=np.bool_)
+            if not self.started:
+                return np.ones(self.problem.m, dtype=np.bool_)
+            return (
+                np.zeros(self.problem.m, dtype=np.bool_) if self._holds() is Guarantee.EXACT else self.policy.undecided(self.view)
+            )
 
     @property
     def certified(self) -> bool:
-        """The guarantee that was asked for holds."""
+        """The guarantee that was asked for holds: now, or at an earlier moment that was judged."""
         with self.lock:
-            if self._stopped is not None:
-                return True
-            if not self.started or (self.spend and not self._spent):
-                return False
-            exact = self.policy.certified(self.view)
-            if exact or (self.epsilon > 0 and self.policy.near(self.view)):
-                self._stopped = self._certificate(certified=True, exact=exact)
-                log.info("%s", self._stopped)
-                return True
+            return self._holds() is not Guarantee.NONE
+
+    def _holds(self) -> Guarantee:
+        if self._kept is not Guarantee.NONE:
+            return self._kept
+        if not self.started or (self.spend and not self._spent):
+            return Guarantee.NONE
+        if self._tested is None:
+            if self.policy.certified(self.view):
+                self._tested = Guarantee.EXACT
+            else:
+                self._tested = Guarantee.NEAR if self.epsilon > 0 and self.policy.near(self.view) else Guarantee.NONE
+        return self._tested
+
+    @alone
+    def judge(self) -> None:
+        """A moment is complete: if the guarantee holds now, it is kept from here on. Nothing else keeps it.
+
+        Telling ends with it, and so does driving.
+        """
+        if self._kept is not Guarantee.NONE:
+            return
+        self._kept = self._holds()
+        if self._kept is Guarantee.NONE:
             log.debug("%d samples, not certified", self.samples)
-            return False
+        elif log.isEnabledFor(logging.INFO):
+            log.info("%s", self.certificate())
+
+    def _keep(self) -> None:
+        """The record of this moment is about to change: write down what it certified."""
+        if not self._driven and self.certified:  # a driver may be in the middle of a batch, which is no moment
+            self.judge()
+        if self._kept is not Guarantee.NONE:
+            self._stopped = self.certificate()
+
+    def _restore(self, certificate: Certificate) -> None:
+        """This was certified before."""
+        self._stopped = certificate
+        self._kept = Guarantee.NEAR if certificate.undecided.any() else Guarantee.EXACT
 
     @property
     def done(self) -> bool:
@@ -569,15 +616,16 @@ class Explorer:
     @property
     def decision(self) -> np.ndarray[Any, Any]:
         """The decision as it stands: certified if ``done`` is so, else the best guess."""
-        return self.certificate().decision
+        with self.lock:
+            return self._decision() if self._stopped is None else self._stopped.decision
 
     @alone
     def certificate(self) -> Certificate:
         """What the observations certify now; once certified, what they certified then."""
-        if self.certified and self._stopped is not None:
+        if self._stopped is not None:
             return self._stopped
         if self._current is None:
-            self._current = self._certificate(certified=False)
+            self._current = self._certificate()
         return self._current
 
     def __repr__(self) -> str:
@@ -632,10 +680,9 @@ class Explorer:
             return None
         return self.policy.shortfall(self.view, decision) if self.started else math.inf
 
-    def _certificate(self, certified: bool, exact: bool = False) -> Certificate:
+    def _certificate(self) -> Certificate:
+        certified, undecided, decision = self.certified, self.undecided, self._decision()
         lower, upper = self.box()
-        decision = self._decision()
-        undecided = np.zeros(self.problem.m, dtype=np.bool_) if exact else self.undecided
         return Certificate(
             decision=decision,
             certified=certified,

@@ -81,7 +81,7 @@ def as_dict(explorer: Any) -> dict[str, Any]:
         "paused": np.flatnonzero(explorer._paused).tolist(),
         "ended": np.flatnonzero(explorer._ended).tolist(),
         "memory": explorer.policy.memory(),
-        "certificate": None if explorer._stopped is None else _of_certificate(explorer._stopped),
+        "certificate": _of_certificate(explorer.certificate()) if explorer.certified else None,
     }
 
 
@@ -144,7 +144,7 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
         explorer._ended[i] = True
     explorer.policy.remember(data["memory"])
     if data["certificate"] is not None:
-        explorer._stopped = _certificate_of(data["certificate"])
+        explorer._restore(_certificate_of(data["certificate"]))
     return explorer
 
 

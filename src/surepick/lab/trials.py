@@ -56,22 +56,6 @@ class World:
         return self.problem.reward_at(self.truth, decision.astype(np.float64)) >= self.best - slack - self.near
 
 
-class Trial(Explorer):
-    """An explorer that only says what was decided: a certificate costs more than many a run."""
-
-    _sure = False
-
-    @property
-    def certified(self) -> bool:
-        if not self._sure and self.started:
-            self._sure = self.policy.certified(self.view) or (self.epsilon > 0 and self.policy.near(self.view))
-        return self._sure
-
-    @property
-    def decision(self) -> np.ndarray[Any, Any]:
-        return self._decision()
-
-
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """The results of some runs, in their order.
@@ -104,7 +88,7 @@ def run_chunk(world: World | bytes, settings: Settings | bytes, seed: int, runs:
     correct = np.zeros(len(runs), dtype=np.bool_)
     decisions, known, cold = [], Known(), 0
     for i, run in enumerate(runs):
-        explorer = Trial.of(here.problem, asked)
+        explorer = Explorer.of(here.problem, asked)
         drive(explorer, here.environment, seed=seed, run=run)
         decision = explorer.decision
         samples[i] = explorer.samples

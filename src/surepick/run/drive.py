@@ -105,6 +105,7 @@ def _looks(
         except BaseException:  # an interrupt may come between a value and what is derived from it
             explorer.forget()
             raise
+        explorer.judge()
         if log.isEnabledFor(logging.INFO) and not explorer.certified:  # a certificate logs itself
             log.info("Stopped after %s samples.", f"{explorer.samples:,}")
         yield explorer.samples
