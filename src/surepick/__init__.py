@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # what type checkers see; tests/test_types.py holds it, __all
     from . import study as study
     from .arms import Arm
     from .certificate import Certificate, Outcome
-    from .difficulty import Hardness, hardness
+    from .difficulty.hardness import Hardness, hardness
     from .environments import Bernoulli, Beta, Environment, Gaussian, Replay, VoterModel
     from .errors import SurepickError
     from .estimators import Estimator

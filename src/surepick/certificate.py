@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import display
 from .arms import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +125,7 @@ class Certificate:
         more = [name for name, step in zip(self.names, steps, strict=True) if step > 0]
         if not less and not more:
             return None
-        return f"{_listed(more) or 'nothing'} instead of {_listed(less) or 'nothing'}"
+        return f"{display.listed(more) or 'nothing'} instead of {display.listed(less) or 'nothing'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, ready for JSON: what is unknown or unbounded is None."""
@@ -177,8 +181,40 @@ class Certificate:
                 so_far = f" So far, {sure} their sum is within {worst} of the best sum, {each}{given}."
         else:
             so_far = ""
-        no_more = f" {_listed(self.ended)} can be sampled no more." if self.ended else ""
+        no_more = f" {display.listed(self.ended)} can be sampled no more." if self.ended else ""
         return f"Not certified {after}: {arms} undecided.{no_more}{so_far}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row an arm: ``arm`` (its name), ``decision``, ``estimate``, ``lower``, ``upper``, ``counts`` and ``undecided``."""
+        import pandas as pd
+
+        names = pd.Series(self.names, dtype=object)
+        parts = ("decision", "estimate", "lower", "upper", "counts", "undecided")
+        return pd.DataFrame({"arm": names, **{part: getattr(self, part) for part in parts}})
+
+    def __repr__(self) -> str:
+        return f"<Certificate of {self._spelled()}: {str(self)[:-1]}>"
+
+    def _spelled(self) -> str:
+        """The decision in a few words."""
+        return display.listed([arm if y == 1 else f"{display.name(arm)} = {y:g}" for arm, y in self.chosen.items()]) or "nothing"
+
+    def _repr_html_(self) -> str:
+        order = np.arange(len(self.names))
+        if len(order) > display.ROWS:  # the arms of the decision first, then those that are undecided
+            order = np.lexsort((~self.undecided, self.decision == 0))[: display.ROWS]
+        header = ["arm", "decision", "estimate", "lower", "upper", "samples", ""]
+        columns = (self.decision, self.estimate, self.lower, self.upper, self.counts)
+        rows = [
+            [
+                display.name(self.names[i]),
+                *(display.figure(column[i]) for column in columns),
+                "undecided" if self.undecided[i] else "",
+            ]
+            for i in order
+        ]
+        table = display.table(header, rows, len(self.names), "arm")
+        return display.page(str(self), table, self.conditions, "What the guarantee assumes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,9 +234,15 @@ class Outcome:
     def __str__(self) -> str:
         return str(self.certificate)
 
+    def to_frame(self) -> pd.DataFrame:
+        """A row an arm; see :meth:`Certificate.to_frame`."""
+        return self.certificate.to_frame()
 
-def _listed(names: list[Hashable]) -> str:
-    return ", ".join(map(str, names[:4])) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    def __repr__(self) -> str:
+        return repr(self.certificate).replace("Certificate", "Outcome", 1)
+
+    def _repr_html_(self) -> str:
+        return self.certificate._repr_html_()
 
 
 def _plain(x: float) -> float | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .arms import Floats, Ints
 from .checks import entries, label, numbers, short
+from .display import listed
 from .errors import ObservationError, UnknownArmError
 from .problems.base import Problem
 
@@ -45,9 +46,10 @@ def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
     for column in COLUMNS:
         times = sum(isinstance(name, str) and name == column for name in named)
         if times != 1:
+            titles = listed(list(map(repr, named)), 8) or "none"
             has = f"has {times} columns" if times else "has no column"
             raise ObservationError(
-                f"The frame {has} {column!r}; its columns are {_listed(named)}. It needs one column {ARM!r}, which names the arm "
+                f"The frame {has} {column!r}; its columns are {titles}. It needs one column {ARM!r}, which names the arm "
                 f"of every observation, and one column {VALUE!r}, which holds them. Nothing was recorded."
             )
     names, values = entries(_part(lambda: frame[ARM])), entries(_part(lambda: frame[VALUE]))
@@ -86,8 +88,3 @@ def _bad_row(values: Sequence[Any], arms: Ints, problem: Problem) -> Observation
         except ObservationError as error:
             return ObservationError(f"Row {row} of the frame (the first is 0): {error}")
     raise AssertionError("all rows are good")
-
-
-def _listed(names: Sequence[Any]) -> str:
-    some = ", ".join(map(short, names[:8]))
-    return (some or "none") + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import display
 from ..arms import Floats, Ints
 from ..checks import among, number, short
 from ..errors import ParameterError, SettingError
 from ..problems import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STEPS = 60  # halvings: radii are exact to 2^-60 of an arm's range, and to 1 part in 10^12
 NOTHING = 1e-13  # a smaller radius is rounding: two decisions are equally good
@@ -118,6 +123,33 @@ class Hardness:
         if not among(policy, ("coci", "uniform")):
             raise SettingError(f"policy={short(policy)} has no bound here; use 'coci' or 'uniform'.", key="policy")
         return self.H if policy == "coci" else self.H_uniform
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row an arm: ``arm`` (its name), ``theta``, ``decision`` (the best one), ``radius`` and ``gap`` (NaN if none)."""
+        import pandas as pd
+
+        names = pd.Series(self.problem.names, dtype=object)
+        gap = math.nan if self.gap is None else self.gap
+        best = self.problem.solve_at(self.theta)
+        return pd.DataFrame({"arm": names, "theta": self.theta, "decision": best, "radius": self.radius, "gap": gap})
+
+    def __str__(self) -> str:
+        arm = int(np.argmin(self.radius))
+        hardest = f"{display.name(self.problem.names[arm])} with radius {display.figure(float(self.radius[arm]))}"
+        return f"H = {display.figure(self.H)}, H_uniform = {display.figure(self.H_uniform)}; the hardest arm is {hardest}."
+
+    def __repr__(self) -> str:
+        return f"<Hardness of {self.problem!r}: {str(self)[:-1]}>"
+
+    def _repr_html_(self) -> str:
+        order = np.arange(len(self.radius))
+        if len(order) > display.ROWS:  # the hardest arms
+            order = np.argsort(self.radius, kind="stable")[: display.ROWS]
+        header = ["arm", self.problem.parameter.name, "best decision", "radius", "gap"]
+        gap = np.full(len(self.radius), math.nan) if self.gap is None else self.gap
+        columns = (self.theta, self.problem.solve_at(self.theta), self.radius, gap)
+        rows = [[display.name(self.problem.names[i]), *(display.figure(column[i]) for column in columns)] for i in order]
+        return display.page(str(self), display.table(header, rows, len(self.radius), "arm"))
 
 
 def hardness(problem: Problem, theta: ArrayLike) -> Hardness:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import display
 from ..arms import Floats
 from ..checks import file
 from ..errors import SettingError
@@ -149,8 +150,22 @@ class Simulation:
     def _times(self) -> dict[str, float]:
         return {}
 
+    def to_frame(self) -> pd.DataFrame:
+        """A row a run: a copy of ``table``. For a row a problem, policy and delta see ``summary``."""
+        return self.table.copy()
+
     def __repr__(self) -> str:
-        return f"<Simulation: {len(self.table):,} runs>\n{self.summary}"
+        few = self.summary[["problem", "policy", "delta", "runs", "certified", "errors", "mean", "ratio"]]
+        return f"<Simulation: {len(self.table):,} runs>\n{few.to_string(index=False, max_rows=display.ROWS)}"
+
+    def _repr_html_(self) -> str:
+        header = ["problem", "policy", "delta", "runs", "certified", "errors", "mean samples", "± se", "lower bound", "ratio"]
+        numbers = ["delta", "runs", "certified", "errors", "mean", "se", "lower_bound", "ratio"]
+        rows = [
+            [display.name(row["problem"]), display.name(row["policy"]), *(display.figure(row[key]) for key in numbers)]
+            for row in self.summary.head(display.ROWS).to_dict("records")
+        ]
+        return display.page(f"{len(self.table):,} runs", display.table(header, rows, len(self.summary), "row", names=2))
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
