@@ -463,6 +463,31 @@ def test_same_trajectory_of_linear_rewards(name: str) -> None:
             assert plain == compiled
 
 
+NEAR = [
+    ("two-lists", 0.2, False), ("tied-lists", 0.1, True), ("real-lists", 0.4, False), ("two-lists", 0.1, True),
+    ("long-list", 0.3, False), ("easy-matching", 0.7, False), ("parallel-matching", 0.6, True), ("loose-matching", 0.5, False),
+    ("path", 0.5, False), ("tied-paths", 0.5, True), ("longest-path", 0.5, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "epsilon", "relative"), NEAR)
+def test_same_stop_near_enough(name: str, epsilon: float, relative: bool) -> None:
+    """Within epsilon of the best, by the joint bound or by the box, whose radius may widen with the samples of other arms."""
+    (problem, world), near = WORLDS[name], 0
+    for confidence, delta, seed in (("auto", 0.1, 0), ("auto", 0.5, 1), ("paper", 0.9, 2)):
+        runs = []
+        for compiled in (False, True):
+            explorer = sp.Explorer(
+                problem, delta, policy="joint-linear", confidence=confidence, epsilon=epsilon, relative=relative, budget=2500
+            )
+            assert find(explorer) is not None
+            drive(explorer, world, seed=seed, compiled=compiled)
+            runs.append(explorer.certificate().to_dict())
+        assert runs[0] == runs[1]
+        near += explorer.certified and not explorer.policy.certified(explorer.view)
+    assert near > 0
+
+
 def test_losses_equal_those_of_one_call_an_arm() -> None:
     """How much worse the best decision with another entry for an arm is: all arms at once, and one by one."""
     rng = np.random.default_rng(11)

@@ -5,6 +5,8 @@ decision that is not yet certainly worse: in a list (linear_list.py), or, here, 
 calls of it, one for the decision and one for a decision that blocks. Where none is found that way, Python asks for every arm what
 decisions with another entry for it could gain. Here all arms are bounded at once (``losses``), and only those are asked for
 whose bound leaves it open.
+
+With an epsilon, what the rival itself could gain bounds the gap from below. It is worked out where that is no longer too much.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ from ..kernels.draws import sample
 from ..kernels.exchanges import behind
 from ..kernels.linear import bend, bend_with, certain, differ, excess, first_slope, lead, regret_of, slope_of, spread_of
 from ..kernels.oracles import best, losses
-from ..kernels.sequences import weight_of
+from ..kernels.sequences import ends, log_term, weight_of
 from .declare import Stretch, lowered
 
 NEAR = 1e-9  # by which a bound from all arms at once must be clear, relative to its terms
-# Entries of ``state``: samples so far; the fewest of an arm, some time ago; whether all arms have been seen.
-TOTAL, FEWEST, BEGUN = 0, 1, 2
+ROUNDED = 1e-12  # the same of a gap that is compared with epsilon
+# Entries of ``state``: samples so far; the fewest of an arm, some time ago; the arm sampled last, -1 at first.
+TOTAL, FEWEST, LAST = 0, 1, 2
 
 
 class Rule(NamedTuple):
@@ -38,10 +41,23 @@ class Rule(NamedTuple):
     whole: bool
 
 
+class Goal(NamedTuple):
+    """How near the best is near enough, and the box, which is kept if that is asked for."""
+
+    epsilon: float
+    relative: bool
+    parts: int
+    largest: float  # entry of a decision
+    lower: Array
+    upper: Array
+    challenger: Array  # the decision that could gain most on the box, some time ago
+
+
 class Game(NamedTuple):
     """All that a round needs besides the decision class."""
 
     rule: Rule
+    goal: Goal
     test: JointTest
     half: Array
     regret: Array
@@ -52,15 +68,16 @@ class Game(NamedTuple):
     stock: Stock
 
 
-def game_of(explorer: Any, source: Any, sort: type) -> Game:
-    """An explorer with the policy ``joint-linear`` as these loops see it; decisions are numbers of one sort."""
+def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game:
+    """An explorer with the policy ``joint-linear`` as these loops see it; any decision, and the largest entry that one has."""
     policy, m = explorer.policy, explorer.problem.m
     _, sequence, record, stock = lowered(explorer, source)
     rule = Rule(policy.level(explorer.delta), policy.b, policy.rho(explorer.delta), policy.whole)
     rounding = explorer.record.rounding
-    test = JointTest(np.empty(m, sort), np.empty(m), np.empty(m), np.zeros(m), rounding, np.array([rule.level]))
-    state = np.array([record.counts.sum(), 0, 0])
-    return Game(rule, test, policy.half, np.empty(m), np.empty(m, sort), state, sequence, record, stock)
+    test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), np.zeros(m), rounding, np.array([rule.level]))
+    state = np.array([record.counts.sum(), 0, -1])
+    goal = Goal(explorer.epsilon, explorer.relative, policy.parts, largest, np.empty(m), np.empty(m), decision)
+    return Game(rule, goal, test, policy.half, np.empty(m), np.empty_like(decision), state, sequence, record, stock)
 
 
 @tight
@@ -79,8 +96,7 @@ def see(i, game):
 @lean
 def settle(game):
     """Before a round: all arms are seen once, from then on those that are observed; the price of any difference."""
-    if game.state[BEGUN] == 0:
-        game.state[BEGUN] = 1
+    if game.state[LAST] < 0:
         for i in range(len(game.half)):
             see(i, game)
     if game.rule.whole:
@@ -116,8 +132,61 @@ def observe(arm, game, limit):
     what = sample(arm, game.state[TOTAL], game.record, game.stock, limit)
     if what == Stop.PAUSED:
         game.state[TOTAL] += 1
+        game.state[LAST] = arm
         see(arm, game)
     return what
+
+
+# -- near enough --------------------------------------------------------------------------------------------------------
+
+
+@lean
+def enclose(game):
+    """The box after the last sample."""
+    goal, sequence, last = game.goal, game.sequence, game.state[LAST]
+    c = log_term(game.state[TOTAL], sequence)
+    for i in range(len(goal.lower)) if last < 0 or sequence.power > 0.0 else range(last, last + 1):
+        goal.lower[i], goal.upper[i] = ends(i, c, sequence, game.record)
+
+
+@tight
+def edge(change, i, goal):
+    """The most that a change of an arm's entry gains on the box."""
+    return change * (goal.upper[i] if change > 0.0 else goal.lower[i])
+
+
+@lean
+def advantage(other, game):
+    """The most by which another decision can be better on the box."""
+    total, sign = 0.0, game.sequence.span[Span.SIGN]
+    for i in range(len(other)):
+        if other[i] != game.test.decision[i]:
+            total += edge(sign[i] * (other[i] - game.test.decision[i]), i, game.goal)
+    return total
+
+
+@lean
+def allowed(game):
+    """The gap that is within epsilon, and what rounding may change in a gap. If relative, see ``Problem.share_on``."""
+    goal, test, sign = game.goal, game.test, game.sequence.span[Span.SIGN]
+    least, most, size = 0.0, 0.0, 0.0
+    for i in range(len(test.decision)):
+        held = sign[i] * test.decision[i]
+        most += edge(held, i, goal)
+        least -= edge(-held, i, goal)
+        size += abs(test.value[i]) + abs(goal.lower[i]) + abs(goal.upper[i])
+    gap = goal.epsilon
+    if goal.relative and least > 0.0:
+        gap = goal.epsilon * least / (1.0 - goal.epsilon) if goal.epsilon < 1.0 else np.inf
+    elif goal.relative:
+        gap = max(goal.epsilon * -most / (1.0 + goal.epsilon), 0.0)
+    return gap, ROUNDED * (goal.largest * size + gap)
+
+
+@tight
+def verdict(gap, most, rounding):
+    """A gap is within what is allowed: 1; 0 if it is not; -1 if rounding cannot tell."""
+    return 1 if gap < most - rounding else (0 if gap > most + rounding else -1)
 
 
 # -- with a maximiser ---------------------------------------------------------------------------------------------------
@@ -128,6 +197,7 @@ class Room(NamedTuple):
 
     weights: Array
     loss: Array
+    other: Array
 
 
 @kernel
@@ -177,6 +247,45 @@ def search(data, game, room):
 
 
 @kernel
+def gain_of(data, game, room):
+    """What another decision could gain, as in ``JointLinear._gain``; not a number if rounding cannot tell."""
+    test, other = game.test, room.other
+    slope, found = first_slope(test), np.inf
+    for _ in range(TRIES):
+        bend(slope, test, room.weights)
+        if not best(data, room.weights, other):
+            return np.nan
+        found = min(found, excess(other, slope, test) + slope * test.base[0] * game.goal.parts)
+        if differ(other, test) == 0:
+            break
+        slope = slope_of(other, test)
+    return found
+
+
+@kernel
+def box_gap(data, game, room):
+    """What another decision could gain on the box; not a number if rounding cannot tell."""
+    goal, sign = game.goal, game.sequence.span[Span.SIGN]
+    for i in range(len(room.weights)):
+        room.weights[i] = -edge(-sign[i], i, goal) if game.test.decision[i] > 0 else edge(sign[i], i, goal)
+    return advantage(goal.challenger, game) if best(data, room.weights, goal.challenger) else np.nan
+
+
+@kernel
+def near(data, game, room):
+    """The decision, which has a rival, is within epsilon of the best: 1; 0 if it is not; -1 if rounding cannot tell."""
+    enclose(game)
+    most, rounding = allowed(game)
+    gain = lead(game.rival, game.test)
+    if gain <= most + rounding:
+        gain = gain_of(data, game, room)
+    gap = max(advantage(game.rival, game), advantage(game.goal.challenger, game))
+    if gap <= most + rounding:
+        gap = box_gap(data, game, room)
+    return verdict(min(gain, gap), most, rounding)
+
+
+@kernel
 def run(data, game, room, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     for _ in range(rounds):
@@ -187,6 +296,11 @@ def run(data, game, room, limit, rounds):
         if found < 0:
             return Stop.UNSURE, -1
         arm = choose(game) if found > 0 else -1
+        if arm >= 0 and game.goal.epsilon > 0.0:
+            within = near(data, game, room)
+            if within < 0:
+                return Stop.UNSURE, -1
+            arm = -1 if within > 0 else arm
         what = observe(arm, game, limit)
         if what != Stop.PAUSED:
             return what, arm
@@ -195,4 +309,6 @@ def run(data, game, room, limit, rounds):
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     m = explorer.problem.m
-    return Stretch(run, (explorer.problem.lower(), game_of(explorer, source, np.int64), Room(np.empty(m), np.empty(m))))
+    room = Room(np.empty(m), np.empty(m), np.empty(m, np.int64))
+    game = game_of(explorer, source, explorer.policy.decision(explorer.view), 1.0)
+    return Stretch(run, (explorer.problem.lower(), game, room))

@@ -18,7 +18,7 @@ from ..enums import Stop
 from ..kernels.linear import margin_of
 from ..kernels.lists import better
 from .declare import Loop, Stretch
-from .linear import choose, game_of, observe, settle
+from .linear import advantage, allowed, choose, edge, enclose, game_of, observe, settle, verdict
 
 AGE = 1024  # rounds after which all sums are worked out anew
 NEAR = 4e-12  # what rounding may change in a sum, relative to its terms
@@ -144,6 +144,31 @@ def shift(i, value, spread, price, data, game, sums):
                 stretch_out(y, base, sums)
 
 
+@lean
+def box_gap(data, game):
+    """What another decision could gain on the box."""
+    found, gap = 0, -np.inf
+    for y in range(len(data.decisions)):
+        gain = 0.0
+        for i in range(len(game.half)):
+            gain += edge(data.decisions[y, i] - game.test.decision[i], i, game.goal)
+        if gain > gap:
+            found, gap = y, gain
+    copy(found, data, game.goal.challenger)
+    return gap
+
+
+@lean
+def near(margin, data, game):
+    """The decision is within epsilon of the best: 1; 0 if it is not; -1 if rounding cannot tell. ``margin`` is the rival's."""
+    enclose(game)
+    most, rounding = allowed(game)
+    gap = max(advantage(game.rival, game), advantage(game.goal.challenger, game))
+    if gap <= most + rounding:
+        gap = box_gap(data, game)
+    return verdict(min(-margin, gap), most, rounding)
+
+
 @kernel
 def run(data, game, sums, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
@@ -164,6 +189,11 @@ def run(data, game, sums, limit, rounds):
         if margin <= 0.0:
             copy(y, data, game.rival)
             arm = choose(game)
+            if game.goal.epsilon > 0.0:
+                within = near(margin, data, game)
+                if within < 0:
+                    return Stop.UNSURE, -1
+                arm = -1 if within > 0 else arm
         before = test.value[arm], test.spread[arm], test.price[arm]
         what = observe(arm, game, limit)
         if what != Stop.PAUSED:
@@ -175,7 +205,9 @@ def run(data, game, sums, limit, rounds):
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data = explorer.problem.lower()
-    return Stretch(run, (data, game_of(explorer, source, np.float64), sums_of(data.decisions)))
+    listed = data.decisions
+    game = game_of(explorer, source, listed[0].copy(), float(np.abs(listed).max()))
+    return Stretch(run, (data, game, sums_of(listed)))
 
 
-LOOP = Loop(("joint-linear",), Listed, prepare)
+LOOP = Loop(("joint-linear",), Listed, prepare, near=True)
