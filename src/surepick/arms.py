@@ -113,7 +113,7 @@ class Arm:
         """Return the observations as a flat array, or raise :class:`ObservationError` naming the first bad one."""
         raw = numbers(values)
         if fault := self._fault(values, raw):
-            raise ObservationError(f"{fault} Nothing was recorded.")
+            raise ObservationError(f"{fault} Nothing was recorded.", arm=self.name)
         return np.atleast_1d(raw)  # type: ignore[arg-type]
 
     def fault(self, values: Values) -> str:
@@ -228,15 +228,15 @@ class ArmIndex:
         if is_whole(arm):
             if 0 <= int(arm) < self._m:
                 return int(arm)
-            raise UnknownArmError(f"There is no arm {short(int(arm))}: the arms are numbered 0 to {self._m - 1}.")
+            raise UnknownArmError(f"There is no arm {short(int(arm))}: the arms are numbered 0 to {self._m - 1}.", arm=arm)
         try:
             if arm in self._by_name:
                 return self._by_name[arm]
         except Exception:  # it cannot be a name
             pass
         if not isinstance(arm, str) and type(arm) not in set(map(type, self._by_name)):
-            raise UnknownArmError(f"An arm is given by its name or its whole number, not {short(arm)}.")
-        raise UnknownArmError(f"There is no arm called {short(arm)}{self._hint(arm)}")
+            raise UnknownArmError(f"An arm is given by its name or its whole number, not {short(arm)}.", arm=arm)
+        raise UnknownArmError(f"There is no arm called {short(arm)}{self._hint(arm)}", arm=arm)
 
     def _hint(self, name: Hashable) -> str:
         import difflib

@@ -58,15 +58,20 @@ def whole(x: object, what: str, low: int = 0, high: int | None = None, error: ty
     if n is not None and n >= low and (high is None or n <= high):
         return n
     wanted = f"of at least {low}" if n is None or n < low else f"from {low} to {high:,}"
-    raise error(f"{what} must be a whole number {wanted}, not {short(x)}.", key=what)
+    raise error(f"{what} must be a whole number {wanted}, not {short(x)}.", key=_key(what))
 
 
 def number(x: object, what: str, wanted: str, good: Callable[[float], bool], error: type[SurepickError] = SettingError) -> float:
     """A finite number that is good, as a float."""
     value = real(x)
     if value is None or not good(value):
-        raise error(f"{what} must be {wanted}, not {short(x)}.", key=what)
+        raise error(f"{what} must be {wanted}, not {short(x)}.", key=_key(what))
     return value
+
+
+def _key(what: str) -> str:
+    """What a complaint is about: "q of ts-explore" is about q."""
+    return what.partition(" ")[0]
 
 
 def file(x: object, error: type[SurepickError] = SettingError) -> Path:
@@ -85,7 +90,7 @@ def flag(x: object, what: str, error: type[SurepickError] = SettingError) -> boo
     """True or False."""
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
-    raise error(f"{what} must be True or False, not {short(x)}.", key=what)
+    raise error(f"{what} must be True or False, not {short(x)}.", key=_key(what))
 
 
 def among(x: object, known: Container[str]) -> bool:

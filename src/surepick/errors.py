@@ -51,11 +51,15 @@ class ObservationError(SurepickError, ValueError):
     """An observation was refused; nothing was recorded.
 
     Where a sampler of :func:`surepick.explore` gave it, ``explorer`` has all observations until then, and ``outcome`` what they
-    say; else both are None.
+    say; else both are None. ``arm`` is the name of the arm, if the error is about one.
     """
 
     explorer: Any = None
     outcome: Any = None
+
+    def __init__(self, message: str = "", *, key: str | None = None, arm: Any = None) -> None:
+        super().__init__(message, key=key)
+        self.arm = arm
 
 
 class UnknownArmError(ObservationError, LookupError):

@@ -354,7 +354,7 @@ class Explorer:
         try:
             return self.problem.index[arm]
         except UnknownArmError as error:
-            raise UnknownArmError(f"{error} Nothing was recorded.") from None
+            raise UnknownArmError(f"{error} Nothing was recorded.", arm=error.arm) from None
 
     def _refuse_second_halves(self, checked: list[tuple[int, Floats]]) -> None:
         """Half a pair of an arm that has ended counts for nothing from then on, so it must not be completed any more."""

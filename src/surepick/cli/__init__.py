@@ -56,7 +56,7 @@ def main(argv: list[str] | None = None) -> None:
     try:
         code = app(args=args, prog_name="surepick", standalone_mode=False)
     except SurepickError as error:
-        code = fail(type(error).__name__, str(error), as_json)
+        code = fail(type(error).__name__, str(error), as_json, error.key)
     except BrokenPipeError:  # the reader, such as `head`, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1

@@ -46,10 +46,10 @@ def emit(payload: dict[str, Any]) -> None:
     print(json.dumps(payload, indent=2, allow_nan=False))
 
 
-def fail(kind: str, message: str, as_json: bool) -> int:
+def fail(kind: str, message: str, as_json: bool, key: str | None = None) -> int:
     """One sentence in red on standard error, or {"error": ...} on standard output; returns the exit code."""
     if as_json:
-        emit({"error": {"type": kind, "message": message}})
+        emit({"error": {"type": kind, "key": key, "message": message}})
     else:
         console(stderr=True).print(message, style="red", soft_wrap=True)
     return 2
