@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import singledispatch
 
 import numpy as np
 
@@ -42,33 +43,60 @@ def points_of(lower: np.ndarray, upper: np.ndarray, rng: np.random.Generator, n:
 # -- every decision of a class, by its definition -------------------------------------------------------------------------
 
 
-def decisions_of(problem: sp.Problem) -> list[tuple[float, ...]]:
-    if isinstance(problem, sp.Separable):
-        return problem.decisions
-    if isinstance(problem, sp.SpanningTree):
-        return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_tree(problem, y)]
-    if isinstance(problem, sp.Matching):
-        return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_matching(problem, y)]
-    if isinstance(problem, sp.Path):
-        return _paths(problem)
-    if isinstance(problem, sp.Program):
-        whole = itertools.product(*[range(c + 1) for c in problem.levels.tolist()])
-        return [y for y in whole if (problem.least <= problem.A @ y).all() and (problem.A @ y <= problem.most).all()]
-    if isinstance(problem, sp.BestOfEach):
-        labels = set(problem.group.tolist())
-        return [
-            y
-            for y in itertools.product((0, 1), repeat=problem.m)
-            if all(sum(y[i] for i in range(problem.m) if problem.group[i] == g) == problem.k for g in labels)
-        ]
-    if isinstance(problem, sp.Subsets):
-        return [tuple(row) for row in problem.decisions.tolist()]
-    if isinstance(problem, sp.SampleAllocation):
-        ranges = [range(lo, hi + 1) for lo, hi in zip(problem.least.tolist(), problem.most.tolist(), strict=True)]
-        return [y for y in itertools.product(*ranges) if sum(y) <= problem.budget]
-    if isinstance(problem, sp.ResourcePlan):
-        return [y for y in itertools.product(*[range(c + 1) for c in problem.caps.tolist()]) if sum(y) >= problem.require]
+Decisions = list[tuple[float, ...]]
+
+
+@singledispatch
+def decisions_of(problem: sp.Problem) -> Decisions:
+    """All decisions; a class without a line below has no reference yet."""
     raise TypeError(type(problem))
+
+
+@decisions_of.register
+def _(problem: sp.Separable) -> Decisions:
+    return problem.decisions
+
+
+@decisions_of.register
+def _(problem: sp.SpanningTree) -> Decisions:
+    return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_tree(problem, y)]
+
+
+@decisions_of.register
+def _(problem: sp.Matching) -> Decisions:
+    return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_matching(problem, y)]
+
+
+@decisions_of.register
+def _(problem: sp.Program) -> Decisions:
+    whole = itertools.product(*[range(c + 1) for c in problem.levels.tolist()])
+    return [y for y in whole if (problem.least <= problem.A @ y).all() and (problem.A @ y <= problem.most).all()]
+
+
+@decisions_of.register
+def _(problem: sp.BestOfEach) -> Decisions:
+    labels = set(problem.group.tolist())
+    return [
+        y
+        for y in itertools.product((0, 1), repeat=problem.m)
+        if all(sum(y[i] for i in range(problem.m) if problem.group[i] == g) == problem.k for g in labels)
+    ]
+
+
+@decisions_of.register
+def _(problem: sp.Subsets) -> Decisions:
+    return [tuple(row) for row in problem.decisions.tolist()]
+
+
+@decisions_of.register
+def _(problem: sp.SampleAllocation) -> Decisions:
+    ranges = [range(lo, hi + 1) for lo, hi in zip(problem.least.tolist(), problem.most.tolist(), strict=True)]
+    return [y for y in itertools.product(*ranges) if sum(y) <= problem.budget]
+
+
+@decisions_of.register
+def _(problem: sp.ResourcePlan) -> Decisions:
+    return [y for y in itertools.product(*[range(c + 1) for c in problem.caps.tolist()]) if sum(y) >= problem.require]
 
 
 def _is_tree(problem: sp.SpanningTree, y: tuple[int, ...]) -> bool:
@@ -91,7 +119,8 @@ def _is_matching(problem: sp.Matching, y: tuple[int, ...]) -> bool:
     return len(used) == smaller or not problem.perfect
 
 
-def _paths(problem: sp.Path) -> list[tuple[int, ...]]:
+@decisions_of.register
+def _(problem: sp.Path) -> Decisions:
     """All ways from source to target that pass no node twice."""
     found = []
 
@@ -107,37 +136,69 @@ def _paths(problem: sp.Path) -> list[tuple[int, ...]]:
     return found
 
 
+# -- its reward in exact arithmetic, from its definition ----------------------------------------------------------------------
+
+
+@singledispatch
 def exact_reward(problem: sp.Problem, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
-    """r(theta; y) in exact arithmetic, from the definition of the class."""
-    t = [Fraction(x) for x in theta.tolist()]
-    if isinstance(problem, sp.Separable):
-        return sum((Fraction(r(a, Fraction(b))) for r, a, b in zip(problem.rewards, t, y, strict=True)), Fraction(0))
-    if isinstance(problem, sp.SampleAllocation):
-        n = [Fraction(x) for x in problem.sizes.tolist()]
-        return -sum((n[i] / sum(n)) ** 2 * t[i] / y[i] for i in range(problem.m))
-    total = sum((t[i] * Fraction(y[i]) for i in range(problem.m)), Fraction(0))
-    if isinstance(problem, sp.ResourcePlan):
-        return total - sum(Fraction(problem.cost_table(i)[int(y[i])]) for i in range(problem.m))
+    """r(theta; y) = (plus or minus) theta . y, unless a class has a line below."""
+    total = sum((Fraction(t) * Fraction(v) for t, v in zip(theta.tolist(), y, strict=True)), Fraction(0))
     return -total if getattr(problem, "sense", "max") == "min" else total
 
 
-def leading(problem: sp.Problem, best: list[tuple[float, ...]]) -> tuple[float, ...] | None:
-    """The decision that the class's documentation promises among equally good ones; None if it leaves that to a solver."""
-    if isinstance(problem, (sp.Matching, sp.Path, sp.Program)):
-        return None
-    if isinstance(problem, sp.Separable):
-        return max(best, key=lambda y: (-sum(y), [-v for v in y]))
-    if isinstance(problem, sp.Subsets):
-        return best[0]
-    if isinstance(problem, (sp.BestOfEach, sp.SpanningTree)):
-        return max(best)  # ties to the lower index
-    if isinstance(problem, sp.SampleAllocation):
-        most = max(sum(y) for y in best)
-        return min(y for y in best if sum(y) == most)  # the whole budget, extra units to the larger index
-    if isinstance(problem, sp.ResourcePlan) and problem.convex:
-        least = min(sum(y) for y in best)
-        return min(y for y in best if sum(y) == least)
-    return min(best)
+@exact_reward.register
+def _(problem: sp.Separable, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
+    parts = zip(problem.rewards, theta.tolist(), y, strict=True)
+    return sum((Fraction(reward(Fraction(t), Fraction(v))) for reward, t, v in parts), Fraction(0))
+
+
+@exact_reward.register
+def _(problem: sp.SampleAllocation, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
+    n = [Fraction(x) for x in problem.sizes.tolist()]
+    return -sum((n[i] / sum(n)) ** 2 * Fraction(float(theta[i])) / y[i] for i in range(problem.m))
+
+
+@exact_reward.register
+def _(problem: sp.ResourcePlan, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
+    worth = sum((Fraction(float(theta[i])) * Fraction(y[i]) for i in range(problem.m)), Fraction(0))
+    return worth - sum(Fraction(problem.cost_table(i)[int(y[i])]) for i in range(problem.m))
+
+
+# -- which of equally good decisions its documentation promises ---------------------------------------------------------------
+
+
+@singledispatch
+def leading(problem: sp.Problem, best: Decisions) -> tuple[float, ...] | None:
+    """None where the class leaves it to a solver."""
+    return None
+
+
+@leading.register
+def _(problem: sp.Separable, best: Decisions) -> tuple[float, ...]:
+    return max(best, key=lambda y: (-sum(y), [-v for v in y]))
+
+
+@leading.register
+def _(problem: sp.Subsets, best: Decisions) -> tuple[float, ...]:
+    return best[0]
+
+
+@leading.register(sp.BestOfEach)
+@leading.register(sp.SpanningTree)
+def _(problem: sp.Problem, best: Decisions) -> tuple[float, ...]:
+    return max(best)  # ties to the lower index
+
+
+@leading.register
+def _(problem: sp.SampleAllocation, best: Decisions) -> tuple[float, ...]:
+    most = max(sum(y) for y in best)
+    return min(y for y in best if sum(y) == most)  # the whole budget, extra units to the larger index
+
+
+@leading.register
+def _(problem: sp.ResourcePlan, best: Decisions) -> tuple[float, ...]:
+    least = min(sum(y) for y in best)
+    return min(y for y in best if sum(y) == least or not problem.convex)
 
 
 def brute_solve(problem: sp.Problem, theta: np.ndarray) -> tuple[tuple[float, ...] | None, list[tuple[float, ...]]]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import surepick as sp
+from surepick.problems import PROBLEMS
 
 from .cases import CASES, boxes, vectors
 from .reference import brute_solve, corners, decisions_of, exact_reward, points_of, undecided_by_calls, varies
@@ -26,6 +27,17 @@ def test_the_classes_say_what_they_are() -> None:
             assert data.draw(strategy).bimonotone == (name in BIMONOTONE) or name in ("any-plan", "unlisted-plan")
 
     check()
+
+
+def test_every_registered_class_has_a_case() -> None:
+    seen = set()
+
+    @given(st.data())
+    def look(data: st.DataObject) -> None:
+        seen.update(data.draw(strategy).kind for strategy in CASES.values())
+
+    look()
+    assert set(PROBLEMS) <= seen
 
 
 @every_class

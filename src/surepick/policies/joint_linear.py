@@ -14,7 +14,6 @@ from ..engine import compiled
 from ..engine.data import JointTest
 from ..engine.enums import CLOSE, TRIES
 from ..estimators import Mean, Moments
-from ..problems import Subsets
 from ..problems.base import Problem
 from .base import Policy, View, spread
 
@@ -54,7 +53,7 @@ class JointLinear(Policy):
     def needs(cls, problem: Problem) -> str | None:
         if type(problem.parameter) is not Mean:
             return "the mean as its parameter"
-        if isinstance(problem, Subsets):
+        if problem.listed is not None:
             return None
         if not problem.linear:
             return "0/1 decisions with a linear reward"
@@ -65,8 +64,8 @@ class JointLinear(Policy):
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
-        self.listed = problem.decisions.astype(np.float64) if isinstance(problem, Subsets) else None
-        self.sign = -1.0 if getattr(problem, "sense", "max") == "min" else 1.0
+        self.listed = None if problem.listed is None else problem.listed.astype(np.float64)
+        self.sign = problem.sign
         self.half = problem.scales / 2.0  # R
         if self.listed is None:
             self.a, self.b, self.parts, self.whole = union(problem)
@@ -157,9 +156,9 @@ class JointLinear(Policy):
 
     def _among(self, test: JointTest) -> np.ndarray[Any, Any] | None:
         """The listed decision that blocks most."""
-        assert isinstance(self.problem, Subsets)
+        assert self.problem.listed is not None
         row, margin = compiled("linear").closest(self.listed, test)
-        found: np.ndarray[Any, Any] = self.problem.decisions[row].copy()
+        found: np.ndarray[Any, Any] = self.problem.listed[row].copy()
         return None if margin > 0.0 else found
 
     def _search(self, test: JointTest) -> np.ndarray[Any, Any] | None:
@@ -207,7 +206,7 @@ def union(problem: Problem) -> tuple[float, float, int, bool]:
     Chosen before any data: at the count that mixtures are tuned for, an arm costs about 1.
     """
     a, b, parts = problem.alternatives()
-    size = 2.0 * float(problem.solve_at(np.full(problem.m, -1.0 if getattr(problem, "sense", "max") == "min" else 1.0)).sum())
+    size = 2.0 * float(problem.solve_at(np.full(problem.m, problem.sign)).sum())
     if a + (b + 1.0) * min(size, problem.m) >= problem.m:
         return 0.0, 0.0, 1, True
     return a, b, parts, False

@@ -71,7 +71,7 @@ class TSExplore(Policy):
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
         self.a, self.b, _, self.whole = union(problem)
-        self.widest = min(problem.m, 2 * int(problem.solve_at(np.full(problem.m, 1.0 if _sign(problem) > 0 else -1.0)).sum()))
+        self.widest = min(problem.m, 2 * int(problem.solve_at(np.full(problem.m, problem.sign)).sum()))
         self.entropy: tuple[int, ...] = (secrets.randbits(64),)
 
     def seed(self, seed: int, run: int) -> None:
@@ -133,7 +133,3 @@ class TSExplore(Policy):
         rival = self.contrary(view)
         assert rival is not None
         return np.asarray(rival != self.decision(view))
-
-
-def _sign(problem: Problem) -> float:
-    return -1.0 if getattr(problem, "sense", "max") == "min" else 1.0

@@ -75,6 +75,8 @@ class Problem(ABC):
         A decision takes the k best arms of every group, so each of them falls short by itself: ``shortfall`` says by how much.
     exchangeable : bool
         A decision is optimal iff no single exchange helps: one arm out and one in, or one unit moved.
+    listed : array or None
+        All decisions, one a row, if the class is an explicit list of them with reward (plus or minus) theta . y.
     sizes : array or None
         How many people every arm stands for, if the class knows.
     """
@@ -92,6 +94,7 @@ class Problem(ABC):
     any_weights: bool = True
     ranked: bool = False
     exchangeable: bool = False
+    listed: Floats | Ints | None = None
     sizes: Floats | None = None
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
@@ -431,7 +434,7 @@ class LinearProblem(Problem):
         return rival, self.sign * math.fsum((corner[at] * steps[at]).tolist())  # far from 0 a plain sum loses digits
 
 
-def listed(most: int, write: Callable[[Ints, Ints], int]) -> Exchanges:
+def exchange_list(most: int, write: Callable[[Ints, Ints], int]) -> Exchanges:
     """The exchanges that a kernel writes, for slopes of 1."""
     high, low = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     count = write(high, low)

@@ -14,7 +14,7 @@ from ..engine import compiled
 from ..engine.data import Exchanges, Partition
 from ..errors import InfeasibleError, ProblemError
 from ..estimators import Estimator, make_estimator
-from .base import LinearProblem, listed
+from .base import LinearProblem, exchange_list
 from .keys import PARAMETER, SENSE, K, Key, Keys, Label
 
 
@@ -155,4 +155,6 @@ class BestOfEach(LinearProblem):
         return int((self.k * (np.diff(self._starts) - self.k)).sum())
 
     def exchanges(self, decision: np.ndarray[Any, Any]) -> Exchanges:
-        return listed(self.most_exchanges, lambda high, low: compiled("partitions").exchanges(self.lower(), decision, high, low))
+        return exchange_list(
+            self.most_exchanges, lambda high, low: compiled("partitions").exchanges(self.lower(), decision, high, low)
+        )

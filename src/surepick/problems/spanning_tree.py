@@ -12,7 +12,7 @@ from ..engine import compiled
 from ..engine.data import Exchanges, Tree
 from ..errors import InfeasibleError
 from ..estimators import Estimator, make_estimator
-from .base import LinearProblem, listed
+from .base import LinearProblem, exchange_list
 from .edges import EDGES, EdgeNames, edge_arms
 from .keys import PARAMETER, SENSE, Keys
 
@@ -109,4 +109,6 @@ class SpanningTree(EdgeNames, LinearProblem):
         return (len(self.nodes) - 1) * (self.m - len(self.nodes) + 1)
 
     def exchanges(self, decision: np.ndarray[Any, Any]) -> Exchanges:
-        return listed(self.most_exchanges, lambda high, low: compiled("trees").exchanges(self.lower(), decision, high, low))
+        return exchange_list(
+            self.most_exchanges, lambda high, low: compiled("trees").exchanges(self.lower(), decision, high, low)
+        )
