@@ -119,7 +119,7 @@ SIMPLE = ("best-arm", "top-k", "best-of-each", "spanning-tree")
 COMPILED = {
     **dict.fromkeys(SIMPLE, ("coci", "uniform", "clucb", "unified", "joint")),
     "sample-allocation": ("coci", "uniform", "joint", "pac"),
-    "resource-plan": ("coci", "uniform"),
+    "resource-plan": ("coci", "uniform", "pac"),
     "subsets": ("joint-linear",),
     **dict.fromkeys(("matching", "path"), ("coci", "uniform", "clucb", "unified", "joint-linear")),
 }

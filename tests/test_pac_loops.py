@@ -15,16 +15,24 @@ from surepick.engine import compiled
 from surepick.engine.loops import find
 from surepick.run.drive import drive
 
-LAKES = [sp.Arm("a", kind="bernoulli"), sp.Arm("b", low=-1, high=3), sp.Arm("c")]
+MIXED = [sp.Arm("a", kind="bernoulli"), sp.Arm("b", low=-1, high=3), sp.Arm("c")]
 WORLDS = {
     "survey": (sp.SampleAllocation([100, 200, 300, 150, 250], 30), sp.Bernoulli([0.5, 0.3, 0.15, 0.05, 0.02])),
     "equal-strata": (sp.SampleAllocation([5, 5, 5, 5], 10), sp.Bernoulli([0.5, 0.5, 0.2, 0.2])),
     "many-strata": (sp.SampleAllocation([30, 70, 20, 50] * 5, 200), sp.Bernoulli([0.02, 0.1, 0.3, 0.6] * 5)),
     "bounded-strata": (
-        sp.SampleAllocation([3, 1, 2], 12, lower=[2, 1, 1], upper=[5, 9, 9], arms=LAKES), sp.Bernoulli([0.5, 0.3, 0.7])
+        sp.SampleAllocation([3, 1, 2], 12, lower=[2, 1, 1], upper=[5, 9, 9], arms=MIXED), sp.Bernoulli([0.5, 0.3, 0.7])
     ),
     "no-choice": (sp.SampleAllocation([3, 1, 2], 3), sp.Bernoulli([0.5, 0.3, 0.7])),
     "constant-strata": (sp.SampleAllocation([3, 1, 2], 9), sp.Bernoulli([0.0, 1.0, 0.0])),
+    "plan": (sp.ResourcePlan(lambda y: 0.1 * y * y, [4, 4, 4], 6), sp.Beta([0.8, 0.55, 0.3], 10)),
+    "equal-sites": (sp.ResourcePlan(lambda y: 0.25 * y, [2] * 9, 7), sp.Bernoulli([0.5, 0.25, 0.75] * 3)),
+    "unequal-sites": (
+        sp.ResourcePlan([[0, 0.5, 2], [0, 0, 0.5, 3], lambda y: y * y], [2, 3, 2], 2, arms=MIXED), sp.Bernoulli([0.7, 0.3, 0.6])
+    ),
+    "free-sites": (
+        sp.ResourcePlan(lambda y: y * y / 8, [3, 3, 3], 0, arms=MIXED, parameter="variance"), sp.Bernoulli([0.5, 0.1, 0.9])
+    ),
 }  # fmt: skip
 EPSILON = {"survey": 0.1, "many-strata": 0.5}  # where it is not 0.05; of relative gaps
 

@@ -115,11 +115,14 @@ class Allocation(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Convex plans: unit u of arm i costs steps[first[i] + u], and at least so many are required."""
+    """Convex plans: unit u of arm i costs steps[first[i] + u], u of them together costs[starts[i] + u], and at least so many are
+    required."""
 
     require: int
     steps: Array
     first: Array
+    costs: Array
+    starts: Array
 
 
 class Assignment(NamedTuple):

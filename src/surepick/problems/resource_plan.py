@@ -180,7 +180,11 @@ class ResourcePlan(Problem):
         return whole
 
     def reward_at(self, theta: Floats, decision: Floats) -> float:
-        return float(theta @ decision) - float(self._costs[self._places(decision)].sum())
+        self._places(decision)  # refuses what is no plan
+        return float(compiled("plans").reward(self._costs, self._starts, theta, decision))
+
+    def slopes(self, decision: ArrayLike) -> Floats:
+        return self.check_vector(decision, "decision")
 
     def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         return self.reward_at(lower, decision), self.reward_at(upper, decision)
@@ -231,11 +235,11 @@ class ResourcePlan(Problem):
 
     def rival_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[Ints, float]:
         """G: exact by dynamic programming while that is cheap, else an upper bound by Lagrangian duality."""
-        edges = self._edges(lower, upper, decision)
         y = np.empty(self.m, dtype=np.int64)
         if self.rival_exact:
-            compiled("plans").plan_program(edges, self._starts, self.require, y)
-            return y, float(edges[self._starts[:-1] + y].sum())
+            gap = compiled("plans").strongest(self._costs, self._starts, self.require, lower, upper, decision, y)
+            return y, float(gap)
+        edges = self._edges(lower, upper, decision)
         more = self._level - np.repeat(decision, self.caps + 1)
         slack = float(decision.sum()) - self.require
 
@@ -287,7 +291,7 @@ class ResourcePlan(Problem):
         return self._convex() if self.convex else None
 
     def _convex(self) -> Plan:
-        return Plan(self.require, self._steps, self._first)
+        return Plan(self.require, self._steps, self._first, self._costs, self._starts)
 
 
 def _power(formula: dict[str, Any], m: int) -> list[Cost]:

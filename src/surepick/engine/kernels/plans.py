@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile import inline, kernel
+from ..compile import inline, kernel, lean, tight
 
 
 @inline
@@ -105,10 +105,13 @@ def best_from(table, starts, require):
     best = np.full((m + 1, require + 1), -np.inf)
     best[m, 0] = 0.0
     for i in range(m - 1, -1, -1):
-        for need in range(require + 1):
-            for level in range(starts[i + 1] - starts[i]):
-                rest = need - level if need > level else 0
-                best[i, need] = max(best[i, need], table[starts[i] + level] + best[i + 1, rest])
+        here, rest = best[i], best[i + 1]
+        for level in range(starts[i + 1] - starts[i]):
+            worth = table[starts[i] + level]
+            for need in range(min(level, require) + 1):
+                here[need] = max(here[need], worth + rest[0])
+            for need in range(level + 1, require + 1):
+                here[need] = max(here[need], worth + rest[need - level])
     return best
 
 
@@ -147,3 +150,44 @@ def plan_open(edges, starts, decision, require, at_least, out):
                 if level != decision[i] and before[have] + worth + after[i + 1, require - total] >= at_least:
                     out[i] = True
         before = grown
+
+
+# -- how far from the best
+
+
+@tight
+def edge(i, level, lower, upper, decision, costs, starts):
+    """The most that a level of an arm can be better than the decision's, over the box."""
+    more = float(level - decision[i])
+    theta = upper[i] if more > 0.0 else lower[i]
+    return theta * more - costs[starts[i] + level] + costs[starts[i] + int(decision[i])]
+
+
+@kernel
+def strongest(costs, starts, require, lower, upper, decision, rival):
+    """The plan that could beat a decision most on the box; returns by how much at most."""
+    edges = np.empty(len(costs))
+    for i in range(len(decision)):
+        for level in range(starts[i + 1] - starts[i]):
+            edges[starts[i] + level] = edge(i, level, lower, upper, decision, costs, starts)
+    plan_program(edges, starts, require, rival)
+    return lead(costs, starts, lower, upper, decision, rival)
+
+
+@lean
+def lead(costs, starts, lower, upper, decision, rival):
+    """By how much a plan can beat a decision on the box at most."""
+    total = 0.0
+    for i in range(len(decision)):
+        total += edge(i, rival[i], lower, upper, decision, costs, starts)
+    return total
+
+
+@lean
+def reward(costs, starts, theta, decision):
+    """sum_i theta_i y_i - f_i(y_i)."""
+    benefit, cost = 0.0, 0.0
+    for i in range(len(decision)):
+        benefit += theta[i] * decision[i]
+        cost += costs[starts[i] + int(decision[i])]
+    return benefit - cost

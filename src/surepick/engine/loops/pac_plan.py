@@ -1,0 +1,83 @@
+"""The policy ``pac`` for convex resource plans, compiled: the same samples as the Python loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compile import kernel, lean
+from ..data import Plan
+from ..enums import Stop
+from ..kernels.draws import sample
+from ..kernels.plans import best, lead, reward, strongest, undecided
+from .declare import Loop, Stretch, lowered
+from .pac import FIRST, HAIR, LAST, LOW, TOTAL, UP, aim_of, alike, look, options_of, richest
+
+
+@lean
+def size(gap, q, data, aim, options):
+    """A gap as it is asked for: the same, or a share of the best reward's size (``Problem.share_on``)."""
+    if not aim.relative or gap <= 0.0:
+        return max(0.0, gap)
+    decision = options.decisions[q]
+    least = reward(data.costs, data.starts, options.box[LOW], decision)
+    whole = least + gap if least > 0.0 else -reward(data.costs, data.starts, options.box[UP], decision) - gap
+    return gap / whole if whole > 0.0 else np.inf
+
+
+@kernel
+def weigh(q, data, aim, options):
+    """The gap of an option, and its strongest rival."""
+    lower, upper, decision, rival = options.box[LOW], options.box[UP], options.decisions[q], options.rivals[q]
+    return size(strongest(data.costs, data.starts, data.require, lower, upper, decision, rival), q, data, aim, options)
+
+
+@lean
+def worse(q, gap, data, aim, options):
+    """The rival that an option had shows that its gap is larger than this one."""
+    lower, upper, decision, rival = options.box[LOW], options.box[UP], options.decisions[q], options.rivals[q]
+    return size(lead(data.costs, data.starts, lower, upper, decision, rival), q, data, aim, options) > gap * (1.0 + HAIR)
+
+
+@kernel
+def run(data, aim, options, sequence, record, stock, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    state, theta, box = options.state, options.theta, options.box
+    for _ in range(rounds):
+        look(options, sequence, record)
+        undecided(data, box[LOW], box[UP], options.undecided)
+        for q in range(len(theta)):
+            best(data, theta[q], options.decisions[q])
+        first = alike(state[FIRST], options)
+        chosen, gap = first, weigh(first, data, aim, options)
+        for q in range(len(theta)):
+            if q != first and alike(q, options) == q and not worse(q, gap, data, aim, options):
+                other = weigh(q, data, aim, options)
+                if other < gap or (other == gap and q < chosen):
+                    chosen, gap = q, other
+        state[FIRST] = chosen
+        arm = -1
+        if options.undecided.any() and not (0.0 < aim.epsilon and gap <= aim.epsilon):
+            for i in range(len(options.stakes)):
+                options.stakes[i] = abs(options.decisions[chosen, i] - options.rivals[chosen, i])
+            arm = richest(options, record)
+        what = sample(arm, state[TOTAL], record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        state[TOTAL] += 1
+        state[LAST] = arm
+    return Stop.PAUSED.value, -1
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data, sequence, record, stock = lowered(explorer, source)
+    return Stretch(run, (data, aim_of(explorer, True), options_of(explorer), sequence, record, stock))
+
+
+def fits(explorer: Any) -> bool:
+    """Else its gaps are bounds that Python works out."""
+    return bool(explorer.problem.rival_exact)
+
+
+LOOP = Loop(("pac",), Plan, prepare, fits, near=True)
