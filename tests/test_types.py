@@ -88,6 +88,18 @@ assert_type(explorer.certificate().delta, float)
 assert_type(explorer.plan(10)["red"], int)
 assert_type(sp.Explorer.load("file.json"), sp.Explorer)
 
+# Policies and confidence sequences with parameters
+sp.explore(top, world, policy=sp.policies.TSExplore(q=0.3), confidence=sp.confidence.Normal(tuned=500))
+sp.Explorer(top, policy="joint", confidence=sp.confidence.Bernstein())
+sp.policies.TSExplore(q="0.3")  # wrong: arg-type
+sp.policies.TSExplore(0.3)  # wrong: call-arg
+sp.Explorer(top, policy=sp.confidence.Normal())  # wrong: arg-type
+
+# Results as data frames
+explorer.tell_frame(outcome.to_frame())
+explorer.tell_frame()  # wrong: call-arg
+assert_type(outcome.certificate.chosen["red"], Any)
+
 # Hardness, simulations and studies
 hard = assert_type(sp.hardness(top, [0.5] * 10), sp.Hardness)
 assert_type(hard.H, float)
@@ -123,6 +135,16 @@ def test_a_users_script(tmp_path: Path) -> None:
     found = re.findall(r"^script\.py:(\d+): error: .*\[([\w-]+)\]$", run.stdout, re.MULTILINE)
     marked = [(str(n), mark[1]) for n, line in enumerate(SCRIPT.split("\n"), 1) if (mark := MARK.search(line))]
     assert found == marked, run.stdout
+
+
+def test_nothing_is_left_to_guess() -> None:
+    """Pyright knows the type of every public name, and the types that these are made of."""
+    command = [sys.executable, "-m", "basedpyright", "--verifytypes", "surepick", "--ignoreexternal"]
+    run = subprocess.run([*command, "--pythonpath", sys.executable], capture_output=True, text=True)
+    assert "Type completeness score: 100%" in run.stdout, (
+        run.stdout[run.stdout.find("Symbols used in public interface") :] + run.stderr
+    )
+    assert f'Package directory: "{Path(sp.__file__).parent}"' in run.stdout
 
 
 def test_the_lists_have_the_same_names() -> None:

@@ -23,13 +23,13 @@ from .certificate import Certificate
 from .checks import MANY, entries, short, whole
 from .confidence import Confidence
 from .errors import ObservationError, SettingError, UnknownArmError
-from .estimators import Moments
+from .estimators import Moments, Record
 from .policies import Paired, Policy, View
 from .policies.base import spread
 from .problems.base import Problem
 from .settings import Settings
 
-log = logging.getLogger("surepick")
+log: logging.Logger = logging.getLogger("surepick")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -129,6 +129,9 @@ class Explorer:
     array([1, 0])
     """
 
+    policy: Policy
+    confidence: Confidence
+
     def __init__(
         self,
         problem: Problem,
@@ -146,13 +149,13 @@ class Explorer:
         if not isinstance(problem, Problem):
             raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
         self.problem = problem
-        self.settings = Settings(
+        self.settings: Settings = Settings(
             delta=delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend,
             dependent=dependent, per_arm=per_arm,
         )  # fmt: skip
         self.policy, self.confidence = self.settings.bound(problem)
-        self.lock = threading.RLock()  # held by every method; who changes the record holds it too
-        self.record = problem.record()
+        self.lock: threading.RLock = threading.RLock()  # held by every method; who changes the record holds it too
+        self.record: Record = problem.record()
         self._paused: Bools = np.zeros(problem.m, dtype=np.bool_)
         self._ended: Bools = np.zeros(problem.m, dtype=np.bool_)
         # What a moment certified is kept, whatever comes in later. The certificate itself, which costs more than many a run, is

@@ -15,7 +15,7 @@ from . import allocate, check, demo, hardness, paper, run, simulate
 from .talk import fail
 from .typed import Typed
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="surepick",
     help="The best combination from noisy samples, with a guarantee and as few samples as possible.",
     epilog="FILE is a study file in TOML. `surepick demo` writes one that you can edit.",

@@ -13,7 +13,7 @@ from typing import cast
 
 import typer
 
-Typed = cast(
+Typed: type[typer.BadParameter] = cast(
     "type[typer.BadParameter]",
     [cls for cls in typer.BadParameter.__mro__ if hasattr(cls, "format_message") and hasattr(cls, "show")][-1],
 )

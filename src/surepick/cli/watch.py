@@ -7,7 +7,7 @@ import sys
 import time
 from contextlib import closing
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,10 +32,10 @@ class CtrlC:
     """Remembers the first Ctrl-C for the next look; a second one interrupts at once."""
 
     def __init__(self) -> None:
-        self.pressed = False
+        self.pressed: bool = False
 
     def __enter__(self) -> CtrlC:
-        self.before = signal.signal(signal.SIGINT, self._press)
+        self.before: Any = signal.signal(signal.SIGINT, self._press)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,6 +53,9 @@ class Display:
     On standard error, if that is a terminal.
     """
 
+    next_look: float
+    next_estimate: float
+
     def __init__(self, explorer: Explorer) -> None:
         self.explorer = explorer
         self.bar: Progress | None = None
@@ -60,7 +63,7 @@ class Display:
         self.begin: tuple[float, int] | None = None  # when the first samples were in, compilation over, and how many
         self.next_look = self.next_estimate = 0.0
         self.total: float | None = None
-        self.trace = Trace()
+        self.trace: Trace = Trace()
 
     def __enter__(self) -> Display:
         if sys.stderr.isatty():

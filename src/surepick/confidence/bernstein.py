@@ -51,7 +51,7 @@ class Bernstein(Confidence):
     name = "bernstein"
 
     def __init__(self, *, tuned: float = TUNED) -> None:
-        self.tuned = number(tuned, f"tuned of {self.name}", "a number from 0.01 to 1,000,000", lambda x: 0.01 <= x <= 1e6)
+        self.tuned: float = number(tuned, f"tuned of {self.name}", "a number from 0.01 to 1,000,000", lambda x: 0.01 <= x <= 1e6)
 
     def bind(self, problem: Problem, delta: float) -> None:
         mean_only(self.name, problem)
@@ -59,9 +59,9 @@ class Bernstein(Confidence):
         super().bind(problem, delta)
         from scipy.special import gammainc  # not at the top: it takes a tenth of a second
 
-        self.level = math.log(2.0 * problem.m) - math.log(delta)
-        self.rho = self.tuned / (2.0 * self.level + math.log1p(2.0 * self.level))
-        self.norm = self.rho * math.log(self.rho) - math.lgamma(self.rho) - math.log(gammainc(self.rho, self.rho))
+        self.level: float = math.log(2.0 * problem.m) - math.log(delta)
+        self.rho: float = self.tuned / (2.0 * self.level + math.log1p(2.0 * self.level))
+        self.norm: float = self.rho * math.log(self.rho) - math.lgamma(self.rho) - math.log(gammainc(self.rho, self.rho))
         self._forget()
 
     def at(self, delta: float) -> Self:

@@ -36,7 +36,7 @@ class KTKL(Confidence):
         bounded_only(self.name, problem)
         super().bind(problem, delta)
         m = problem.m
-        self.level = math.log(m) - math.log(delta)
+        self.level: float = math.log(m) - math.log(delta)
         self._seen = np.full(m, -1.0), np.full(m, np.nan)  # what the intervals below were worked out for
         self._ends = np.zeros(m), np.ones(m)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ..arms import Arm, Floats, Ints
+from ..arms import Arm, Bools, Floats, Ints
 from ..checks import MANY, whole
 from ..engine import compiled
 from ..engine.data import Sequence
@@ -48,7 +48,7 @@ class Mixture(Confidence):
     """
 
     def __init__(self, *, tuned: int = TUNED) -> None:
-        self.tuned = whole(tuned, f"tuned of {self.name}", 1, MANY)
+        self.tuned: int = whole(tuned, f"tuned of {self.name}", 1, MANY)
 
     def bind(self, problem: Problem, delta: float) -> None:
         super().bind(problem, delta)
@@ -61,9 +61,9 @@ class Mixture(Confidence):
         self.families: Ints = np.array([u.family for u in units])
         self.shift: Floats = np.array([u.shift for u in units])
         self.scale: Floats = np.array([u.scale for u in units])
-        self.paired = np.array([u.pairs for u in units])
-        self.level = math.log(problem.m) - math.log(delta)
-        self.rho = width(self.level, self.tuned)
+        self.paired: Bools = np.array([u.pairs for u in units])
+        self.level: float = math.log(problem.m) - math.log(delta)
+        self.rho: float = width(self.level, self.tuned)
         self._forget()
 
     def _forget(self) -> None:

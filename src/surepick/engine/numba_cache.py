@@ -78,10 +78,10 @@ class Shelves:
     def __init__(self, function: Any) -> None:
         read, write = folders()
         try:
-            self.shelves = [_Shelf(function, folder) for folder in read]
+            self.shelves: list[Any] = [_Shelf(function, folder) for folder in read]  # numba's classes have no types
         except Exception:  # numba does it another way
             self.shelves, write = [], None
-        self.last = self.shelves[-1] if write is not None else None
+        self.last: Any = self.shelves[-1] if write is not None else None
 
     @property
     def cache_path(self) -> str | None:

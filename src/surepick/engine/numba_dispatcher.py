@@ -30,10 +30,10 @@ try:
     from numba.core.registry import CPUDispatcher
     from numba.core.sigutils import normalize_signature
     from numba.core.types.misc import Omitted
-except ImportError as error:
+except ImportError as _moved:
     raise ImportError(
-        f"This numba has moved what surepick uses ({error}): install numba 0.61 to 0.68, or a newer surepick."
-    ) from error
+        f"This numba has moved what surepick uses ({_moved}): install numba 0.61 to 0.68, or a newer surepick."
+    ) from _moved
 
 LARGEST = 1000  # numbers in all arrays of a call up to which it is little work
 
@@ -48,7 +48,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     patient = False
     small = False
-    spent = 0.0  # seconds that Python has taken for its work
+    spent: float = 0.0  # seconds that Python has taken for its work
     _seen: dict[tuple[type, ...], bool]
     _plain: Any = None
 
@@ -122,9 +122,13 @@ class _Watch(threading.local, event.Listener):  # type: ignore[misc]
     Compiling makes very many objects and hardly any garbage, so looking for it meanwhile takes an eighth of the time in vain.
     """
 
+    depth: int
+    collecting: bool
+    began: float
+
     def __init__(self) -> None:
         self.depth, self.collecting, self.began = 0, False, 0.0
-        self.total = 0.0  # seconds of work for compiling and loading so far
+        self.total: float = 0.0  # seconds of work for compiling and loading so far
 
     def on_start(self, ev: Any) -> None:
         self.depth += 1
@@ -148,5 +152,5 @@ class _Watch(threading.local, event.Listener):  # type: ignore[misc]
             start.log.info("Compiled %s.%s in %.1f s.", made.__module__.rpartition(".")[2], made.__name__, took)
 
 
-watch = _Watch()
+watch: _Watch = _Watch()
 event.register("numba:compile", watch)

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import parent_process
 
-log = logging.getLogger("surepick")
+log: logging.Logger = logging.getLogger("surepick")
 
 NOTICE = "surepick: compiling for this machine, once; this takes some seconds"
 
-patience = 2.0  # seconds of work that Python may take for the work of one kernel, or of one loop
+patience: float = 2.0  # seconds of work that Python may take for the work of one kernel, or of one loop
 spoken: bool | None = None  # whether the notice goes to standard error; None: if somebody is likely to read it there
 _told = False
 

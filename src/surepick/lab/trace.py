@@ -43,6 +43,10 @@ class Trace:
 
     growth: ClassVar[float] = 1.01  # points are so far apart
 
+    epsilon: float
+    relative: bool
+    per_arm: bool
+
     def __init__(self) -> None:
         self.samples: list[int] = []
         self.gap: list[float] = []

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arms import Bools, Ints
 from ..errors import SurepickError
 from ..settings import Settings
 from .decisions import Decision, Known
@@ -46,18 +47,26 @@ class Standing:
 class Cell:
     """One problem, one policy, one delta: the results of its runs, and which are to be done."""
 
+    problem: str
+    policy: str
+    world: World
+    settings: Settings
+    seed: int
+    left: int
+    waiting: int
+
     def __init__(self, problem: str, policy: str, world: World, settings: Settings, seed: int, runs: int) -> None:
         self.problem, self.policy, self.world, self.settings, self.seed = problem, policy, world, settings, seed
-        self.samples = np.zeros(runs, dtype=np.int64)
-        self.certified = np.zeros(runs, dtype=np.bool_)
-        self.correct = np.zeros(runs, dtype=np.bool_)
+        self.samples: Ints = np.zeros(runs, dtype=np.int64)
+        self.certified: Bools = np.zeros(runs, dtype=np.bool_)
+        self.correct: Bools = np.zeros(runs, dtype=np.bool_)
         self.decisions: list[Decision] = [np.empty(0)] * runs
-        self.known = Known()
-        self.todo = deque([range(runs)])
+        self.known: Known = Known()
+        self.todo: deque[range] = deque([range(runs)])
         self.left = self.waiting = runs  # not in yet, and not handed out yet
         self.pace: float | None = None  # seconds a run
-        self.tried = 0  # runs that the pace is from
-        self.key = 0  # of the store
+        self.tried: int = 0  # runs that the pace is from
+        self.key: int = 0  # of the store
 
     @property
     def name(self) -> str:

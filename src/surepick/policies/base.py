@@ -38,6 +38,16 @@ class lazy(Generic[T]):  # noqa: N801 - reads like property
 class View:
     """What a policy sees: the state of one exploration between two observations. Everything is worked out once, if needed."""
 
+    problem: Problem
+    confidence: Confidence
+    record: Record
+    delta: float
+    epsilon: float
+    relative: bool
+    per_arm: bool
+    counts: Ints
+    estimates: Floats
+
     def __init__(
         self,
         problem: Problem,
@@ -51,7 +61,7 @@ class View:
     ) -> None:
         self.problem, self.confidence, self.record = problem, confidence, record
         self.delta, self.epsilon, self.relative, self.per_arm = delta, epsilon, relative, per_arm
-        self.fixed = delta if fixed is None else fixed  # the delta of before the data, by which tests are tuned
+        self.fixed: float = delta if fixed is None else fixed  # the delta of before the data, by which tests are tuned
         self.counts, self.estimates = record.counts, record.estimates
         self.open: Bools | None = None  # the arms that may be sampled, if not all
         self.ended: Bools | None = None  # the arms that never will be again, if there are any

@@ -22,8 +22,8 @@ class COCI(Policy):
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
-        self.unified = None if problem.undecided_cheap else Unified().bound(problem)
-        self.rule = "per-arm" if self.unified is None else self.unified.rule
+        self.unified: Unified | None = None if problem.undecided_cheap else Unified().bound(problem)
+        self.rule: str = "per-arm" if self.unified is None else self.unified.rule
 
     def certified(self, view: View) -> bool:
         return not view.undecided.any() if self.unified is None else self.unified.certified(view)

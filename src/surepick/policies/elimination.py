@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..arms import Bools
+from ..confidence.base import Confidence
 from ..problems.base import Problem
 from .base import Policy, View
 
@@ -18,7 +21,7 @@ class Elimination(Policy):
     """
 
     name = "elimination"
-    own = "elimination"
+    own: ClassVar[str | Confidence] = "elimination"
     rule = "per-arm"
     remembers = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -55,9 +55,9 @@ class Joint(Policy):
     """
 
     name = "joint"
-    own = "auto"
+    own: ClassVar[str | Confidence] = "auto"
     rule = "exchanges"
-    box_share = 0.1
+    box_share: ClassVar[float] = 0.1
     independent = True
 
     @classmethod
@@ -70,8 +70,8 @@ class Joint(Policy):
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
-        self.pairs = problem.most_exchanges
-        self.sign = float(getattr(problem, "sign", 1.0))
+        self.pairs: int = problem.most_exchanges
+        self.sign: float = float(getattr(problem, "sign", 1.0))
         self._last: _State | None = None  # spares the exchanges of arms that have not changed; answers do not depend on it
 
     def lacks(self, confidence: Confidence) -> str | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..checks import MANY, whole
+from ..confidence.base import Confidence
 from ..confidence.mixture import TUNED, width
 from ..engine import compiled
 from ..engine.data import JointTest
@@ -44,10 +45,15 @@ class JointLinear(Policy):
     """
 
     name = "joint-linear"
-    own = "auto"
+    own: ClassVar[str | Confidence] = "auto"
     rule = "joint"
-    box_share = 0.1
+    box_share: ClassVar[float] = 0.1
     independent = True
+
+    a: float
+    b: float
+    parts: int
+    whole: bool
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -60,13 +66,13 @@ class JointLinear(Policy):
         return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
     def __init__(self, *, tuned: int = TUNED) -> None:
-        self.tuned = whole(tuned, f"tuned of {self.name}", 1, MANY)
+        self.tuned: int = whole(tuned, f"tuned of {self.name}", 1, MANY)
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
-        self.listed = None if problem.listed is None else problem.listed.astype(np.float64)
-        self.sign = problem.sign
-        self.half = problem.scales / 2.0  # R
+        self.listed: Floats | None = None if problem.listed is None else problem.listed.astype(np.float64)
+        self.sign: float = problem.sign
+        self.half: Floats = problem.scales / 2.0  # R
         if self.listed is None:
             self.a, self.b, self.parts, self.whole = union(problem)
         else:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from ..confidence.base import Confidence
 from .lucb import LUCB
 
 
@@ -9,5 +12,5 @@ class KLLUCB(LUCB):
     """LUCB with intervals by the Kullback-Leibler divergence (Kaufmann and Kalyanakrishnan 2013): far tighter near 0 and 1."""
 
     name = "kl-lucb"
-    own = "kl-lucb"
+    own: ClassVar[str | Confidence] = "kl-lucb"
     rule = "lucb"

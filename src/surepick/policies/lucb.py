@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..arms import Bools, Ints
+from ..confidence.base import Confidence
 from ..problems import TopK
 from ..problems.base import Problem
 from .base import Policy, View, worth
@@ -18,7 +21,7 @@ class LUCB(Policy):
     """
 
     name = "lucb"
-    own = "lucb"
+    own: ClassVar[str | Confidence] = "lucb"
     rule = "lucb"
     pace = 2
 

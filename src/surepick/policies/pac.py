@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
+from ..confidence.base import Confidence
 from ..problems.base import Problem
 from .base import Policy, View
 from .coci import COCI
@@ -30,7 +31,7 @@ class PAC(Policy):
     """
 
     name = "pac"
-    own = "auto"
+    own: ClassVar[str | Confidence] = "auto"
     rule = "gap"
 
     @classmethod
@@ -41,7 +42,7 @@ class PAC(Policy):
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
-        self.exact = COCI().bound(problem)
+        self.exact: COCI = COCI().bound(problem)
 
     def certified(self, view: View) -> bool:
         return self.exact.certified(view)

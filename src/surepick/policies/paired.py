@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..checks import vouched
+from ..confidence.base import Confidence
 from ..confidence.differences import Differences
 from ..estimators import Mean, Moments
 from ..problems.base import LinearProblem, Problem
@@ -32,9 +33,9 @@ class Paired(Policy):
     """
 
     name = "paired"
-    own = "auto"
+    own: ClassVar[str | Confidence] = "auto"
     rule = "exchanges"
-    box_share = 0.5
+    box_share: ClassVar[float] = 0.5
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -48,7 +49,7 @@ class Paired(Policy):
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
-        self.pairs = problem.most_exchanges
+        self.pairs: int = problem.most_exchanges
 
     def rows(self, record: Moments) -> Differences:
         """Where differences are kept: with the other observations."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import secrets
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arms import Bools, Floats
 from ..checks import MANY, number, whole
+from ..confidence.base import Confidence
 from ..confidence.mixture import TUNED, width
 from ..estimators import Mean, Moments
 from ..problems.base import Problem
@@ -51,10 +52,14 @@ class TSExplore(Policy):
     """
 
     name = "ts-explore"
-    own = "clucb"
+    own: ClassVar[str | Confidence] = "clucb"
     rule = "ts-explore"
-    box_share = 0.1
+    box_share: ClassVar[float] = 0.1
     independent = True
+
+    a: float
+    b: float
+    whole: bool
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -65,13 +70,13 @@ class TSExplore(Policy):
         return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
     def __init__(self, *, q: float = Q, tuned: int = TUNED) -> None:
-        self.q = number(q, f"q of {self.name}", "a number from 0.001 to 0.49", lambda x: 0.001 <= x <= 0.49)
-        self.tuned = whole(tuned, f"tuned of {self.name}", 1, MANY)
+        self.q: float = number(q, f"q of {self.name}", "a number from 0.001 to 0.49", lambda x: 0.001 <= x <= 0.49)
+        self.tuned: int = whole(tuned, f"tuned of {self.name}", 1, MANY)
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
         self.a, self.b, _, self.whole = union(problem)
-        self.widest = min(problem.m, 2 * int(problem.solve_at(np.full(problem.m, problem.sign)).sum()))
+        self.widest: int = min(problem.m, 2 * int(problem.solve_at(np.full(problem.m, problem.sign)).sum()))
         self.entropy: tuple[int, ...] = (secrets.randbits(64),)
 
     def seed(self, seed: int, run: int) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..arms import Bools, Floats
+from ..confidence.base import Confidence
 from ..problems import TopK
 from ..problems.base import Problem
 from .base import Policy, View, worth
@@ -19,7 +22,7 @@ class UGapE(Policy):
     """
 
     name = "ugape"
-    own = "clucb"  # the paper's radius is the same
+    own: ClassVar[str | Confidence] = "clucb"  # the paper's radius is the same
     rule = "ugape"
 
     @classmethod
@@ -29,7 +32,7 @@ class UGapE(Policy):
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
         assert isinstance(problem, TopK)
-        self.k = problem.k
+        self.k: int = problem.k
 
     def regret(self, view: View) -> Floats:
         """B, for every arm."""

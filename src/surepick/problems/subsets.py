@@ -81,7 +81,7 @@ class Subsets(Problem):
             first[y.tobytes()] = row
         self.linear: bool = bool(np.isin(D, (0.0, 1.0)).all())
         self.decisions: Ints | Floats = D.astype(np.int64) if ((D == np.round(D)) & (np.abs(D) <= LARGEST)).all() else D
-        self.listed = self.decisions
+        self.listed: Floats | Ints = self.decisions
         self._D: Floats = self.sign * D
         self._zero = np.zeros(len(D))
 

@@ -21,7 +21,7 @@ from ..errors import SettingError
 from ..explorer import Explorer
 from .source import Sampler, Source
 
-log = logging.getLogger("surepick")
+log: logging.Logger = logging.getLogger("surepick")
 
 ROUNDS = 1024  # rounds of the first compiled stretch
 STRETCH = 0.05  # seconds that a compiled stretch takes, about: Ctrl-C waits for its end
@@ -164,14 +164,18 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
 class Schedule:
     """When the next look is due: by time, or by the number of samples."""
 
+    explorer: Explorer
+    every: float | None
+    next_look: Callable[[int], int] | None
+
     def __init__(self, explorer: Explorer, every: float | None, next_look: Callable[[int], int] | None) -> None:
         self.explorer, self.every, self.next_look = explorer, every, next_look
         self._renew()
 
     def _renew(self) -> None:
-        self.time = math.inf if self.every is None else time.monotonic() + self.every
+        self.time: float = math.inf if self.every is None else time.monotonic() + self.every
         done = self.explorer.samples
-        self.samples = LARGEST if self.next_look is None else max(self.next_look(done), done + 1)
+        self.samples: int = LARGEST if self.next_look is None else max(self.next_look(done), done + 1)
 
     @property
     def due(self) -> bool:
@@ -193,7 +197,7 @@ class Patience:
 
     def __init__(self) -> None:
         self.kernel: Any = None
-        self.ready = False
+        self.ready: bool = False
 
     def ask(self, explorer: Explorer, n: int) -> list[int]:
         if self.kernel is None or self.ready:

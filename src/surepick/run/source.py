@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..arms import Floats
+from ..arms import Floats, Ints
 from ..certificate import Outcome
 from ..engine.data import Stock
 from ..engine.enums import FEWEST, Law, Shelf
@@ -31,16 +31,23 @@ class Source:
     """Hands over every arm's values in their order. Environments are drawn from ahead; a user's function, which may be
     a real experiment, is asked for what is needed and no more."""
 
+    explorer: Explorer
+    batch: int
+
     def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int, batch: int = 1) -> None:
         m = explorer.problem.m
         self.explorer, self.batch = explorer, batch  # samples between two looks
         if explorer.samples == 0:  # else its numbers were drawn before, and a moment is judged once
             explorer.policy.seed(seed, run)
-        self.draw = sampler.sample if isinstance(sampler, Environment) else sampler
+        self.draw: Callable[[int, int, np.random.Generator], Several[float] | Floats] = (
+            sampler.sample if isinstance(sampler, Environment) else sampler
+        )
         self.chunk = MOST if isinstance(sampler, Environment) else 1
-        self.rngs = [stream(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)]
-        self.stock = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/enums.py
-        self.laws = np.zeros(0)
+        self.rngs: list[np.random.Generator] = [
+            stream(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)
+        ]
+        self.stock: Ints = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/enums.py
+        self.laws: Floats = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
         if law is not None and self._fits(law):
             self.laws = np.ascontiguousarray(law.numbers)
@@ -54,7 +61,7 @@ class Source:
                 self.stock[:, Shelf.LAW] != Law.FOREIGN
             ).all():  # compiled code draws few at a time as quickly, and they stay in the cache
                 self.chunk = FEWEST
-        self.buffer = np.empty((m, self.chunk))
+        self.buffer: Floats = np.empty((m, self.chunk))
 
     @property
     def ahead(self) -> bool:

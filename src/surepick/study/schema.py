@@ -28,7 +28,7 @@ def _setting(name: str, default: object, must_be: str) -> tuple[object, object]:
 
 
 _settings: Any = {one.name: _setting(one.name, one.default, one.metadata["must be"]) for one in dataclasses.fields(Settings)}
-SettingKeys = create_model("SettingKeys", __base__=Strict, **_settings)
+SettingKeys: type[Strict] = create_model("SettingKeys", __base__=Strict, **_settings)
 
 
 class StudyKeys(SettingKeys):  # type: ignore[valid-type,misc]

@@ -6,18 +6,19 @@ from typing import Any
 
 from numba.extending import overload
 
+from ...arms import Floats, Ints
 from ..data import Assignment, Ways
 from . import assignment, paths
 
 ROOMS: dict[type, Any] = {Assignment: assignment, Ways: paths}
 
 
-def best(data, weights, decision):
+def best(data: Any, weights: Floats, decision: Ints) -> bool:
     """phi for these weights, which are maximised; False if rounding cannot tell. For compiled code alone."""
     raise NotImplementedError
 
 
-def losses(data, weights, decision, loss):
+def losses(data: Any, weights: Floats, decision: Ints, loss: Floats) -> bool:
     """``best``, and by how much the best decision with another entry for an arm is worse; infinite if there is none."""
     raise NotImplementedError
 
