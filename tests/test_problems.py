@@ -23,7 +23,7 @@ from surepick.errors import InfeasibleError, ParameterError, ProblemError
         (lambda: sp.SpanningTree([(0, 1), (2, 3)]), InfeasibleError, "not connected"),
         (lambda: sp.SpanningTree([]), InfeasibleError, "no edges"),
         (lambda: sp.SpanningTree([(0, 0)]), ProblemError, "joins 0 to itself"),
-        (lambda: sp.SpanningTree([(0, 1, 2)]), ProblemError, r"pair \(u, v\)"),
+        (lambda: sp.SpanningTree([(0, 1, 2)]), ProblemError, r"pairs \(u, v\)"),
         (lambda: sp.SpanningTree([(0, 1)], arms=["a", "b"]), ProblemError, "1 edges but 2 arms"),
         (lambda: sp.SpanningTree([(0, 1)], sense="least"), ProblemError, "'max' or 'min'"),
         (lambda: sp.Subsets(2, []), InfeasibleError, "empty"),

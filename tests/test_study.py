@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import surepick as sp
 from surepick.environments import Beta, Gaussian, Replay, VoterModel
 from surepick.errors import StudyError
+from surepick.problems.keys import NEEDED
 from surepick.study import StudySpec, load, read_observations, read_table
 from surepick.study.schema import SIMULATE_KEYS
 
@@ -220,6 +222,22 @@ def test_every_kind_has_keys():
 
     assert set(study_kinds()) == set(PROBLEMS) - {"separable"}  # its rewards and its oracle are Python functions
     assert set(SIMULATE_KEYS) == set(ENVIRONMENTS)
+
+
+def test_the_table_of_kinds_has_the_keys_of_every_class():
+    from surepick import study
+    from surepick.problems import PROBLEMS
+    from surepick.problems.registry import study_kinds
+
+    for kind in study_kinds():
+        keys = PROBLEMS[kind].study_keys()
+        row = re.search(rf"^{kind} +(.*)$", study.__doc__, re.MULTILINE).group(1)
+        told, left_out = re.match(r"([^\[]*)(?:\[(.*?)\])?", row).groups()
+        named = set(re.findall(r"\w+", (left_out or "")))
+        assert {name for name, key in keys.items() if key.default is not NEEDED} - {"cost"} == named, kind
+        assert {name for name in keys if name not in named} <= set(re.findall(r"\w+", told)), kind
+        for key in keys.values():
+            assert key.column is None or re.search(rf"\b{key.column}\b", row), kind
 
 
 def test_observations_keep_their_order(tmp_path):

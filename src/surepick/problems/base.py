@@ -20,7 +20,6 @@ from .half_spaces import LARGEST, HalfSpaces
 from .keys import Columns, Keys
 
 VAST = WIDEST**2  # parameters and decisions up to this: variances are squares of values
-KEPT = ("_detour", "_moves")  # attributes of problems that are worked out when first needed
 
 
 class Constraints(NamedTuple):
@@ -96,6 +95,7 @@ class Problem(ABC):
     exchangeable: bool = False
     listed: Floats | Ints | None = None
     sizes: Floats | None = None
+    caches: ClassVar[tuple[str, ...]] = ("_detour",)  # attributes that are worked out when first needed
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
         self.arms: tuple[Arm, ...] = tuple(arms)
@@ -355,7 +355,7 @@ class Problem(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """What the problem was made from, without what it has kept since: it travels light, and is the same after use."""
-        return {name: value for name, value in self.__dict__.items() if name not in KEPT}
+        return {name: value for name, value in self.__dict__.items() if name not in self.caches}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.m} arms>"

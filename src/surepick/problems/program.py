@@ -60,6 +60,7 @@ class Program(Problem):
     bimonotone = False
     exact = False
     undecided_cheap = False
+    caches = (*Problem.caches, "_moves")
 
     def __init__(
         self,
