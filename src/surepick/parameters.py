@@ -155,7 +155,8 @@ def _has(cls: type[Parametric], other: str) -> str:
     names = list(defaults(cls))
     if not names:
         return f"{cls.name} has no parameters; leave out {other}"
-    return f"{cls.name} has the parameter{'s' * (len(names) > 1)} {' and '.join(names)}, not {other}"
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"{cls.name} has the parameter{'s' * (len(names) > 1)} {listed}, not {other}"
 
 
 def _example(cls: type[Parametric]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .options import Dependent
 from .talk import AsJson, File, Plot, about, emit, plain, save_pictures, say, show_certificate, table
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def check(
     row: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column that says what was observed together.", show_default=False)
     ] = None,
-    dependent: Annotated[bool | None, typer.Option(help="Arms may depend on each other.", show_default=False)] = None,
+    dependent: Dependent = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .options import Budget, Dependent, Epsilon, PerArm, Relative, Seed
 from .talk import AsJson, File, Plot, emit, save_pictures, say, show_certificate
 
 if TYPE_CHECKING:
@@ -20,15 +21,15 @@ BOUNDED = 50  # arms up to which the lower bound is quick to find
 def run(
     file: File,
     delta: Annotated[float | None, typer.Option(help="Probability of a wrong decision.", show_default=False)] = None,
-    epsilon: Annotated[float | None, typer.Option(help="Stop when within this of the best.", show_default=False)] = None,
-    relative: Annotated[bool | None, typer.Option(help="Epsilon is a share of the best.", show_default=False)] = None,
-    per_arm: Annotated[bool | None, typer.Option(help="Epsilon is for every chosen arm.", show_default=False)] = None,
-    budget: Annotated[int | None, typer.Option(help="Samples at most.", show_default=False)] = None,
+    epsilon: Epsilon = None,
+    relative: Relative = None,
+    per_arm: PerArm = None,
+    budget: Budget = None,
     spend: Annotated[bool | None, typer.Option(help="Spend the whole budget.", show_default=False)] = None,
-    dependent: Annotated[bool | None, typer.Option(help="Arms may depend on each other.", show_default=False)] = None,
-    policy: Annotated[str | None, typer.Option(help="auto, coci, uniform, unified, ...", show_default=False)] = None,
-    confidence: Annotated[str | None, typer.Option(help="auto, own, paper, ...", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", min=0, show_default=False)] = None,
+    dependent: Dependent = None,
+    policy: Annotated[str | None, typer.Option(help="auto, coci, ts-explore:q=0.3, ...", show_default=False)] = None,
+    confidence: Annotated[str | None, typer.Option(help="auto, own, paper, normal:tuned=500, ...", show_default=False)] = None,
+    seed: Seed = None,
     batch: Annotated[int, typer.Option(help="Samples between two looks at the data.", min=1)] = 1,
     plot: Plot = None,
     as_json: AsJson = False,

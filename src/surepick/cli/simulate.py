@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .options import Budget, Dependent, Epsilon, PerArm, Relative, Seed
 from .talk import AsJson, File, Plot, emit, number, plain, say, table
 
 if TYPE_CHECKING:
@@ -27,17 +28,17 @@ def simulate(
     runs: Annotated[int, typer.Option(metavar="N", help="Runs of every policy at every delta.")] = 100,
     policy: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="coci, or with its confidence coci/paper; may be repeated.", show_default=False),
+        typer.Option(metavar="NAME", help="coci, ts-explore:q=0.3, coci/paper, ...; may be repeated.", show_default=False),
     ] = None,
     delta: Annotated[
         list[float] | None, typer.Option(help="Probability of a wrong decision; may be repeated.", show_default=False)
     ] = None,
-    epsilon: Annotated[float | None, typer.Option(help="Stop when within this of the best.", show_default=False)] = None,
-    relative: Annotated[bool | None, typer.Option(help="Epsilon is a share of the best.", show_default=False)] = None,
-    per_arm: Annotated[bool | None, typer.Option(help="Epsilon is for every chosen arm.", show_default=False)] = None,
-    dependent: Annotated[bool | None, typer.Option(help="Arms may depend on each other.", show_default=False)] = None,
-    budget: Annotated[int | None, typer.Option(help="Samples of a run at most.", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the simulation.", min=0, show_default=False)] = None,
+    epsilon: Epsilon = None,
+    relative: Relative = None,
+    per_arm: PerArm = None,
+    dependent: Dependent = None,
+    budget: Budget = None,
+    seed: Seed = None,
     processes: Annotated[
         int | None, typer.Option(metavar="P", help="Processes.  [default: one on every core]", min=1, show_default=False)
     ] = None,

@@ -51,7 +51,7 @@ class Bernstein(Confidence):
     name = "bernstein"
 
     def __init__(self, *, tuned: float = TUNED) -> None:
-        self.tuned: float = number(tuned, f"tuned of {self.name}", "a number from 0.01 to 1,000,000", lambda x: 0.01 <= x <= 1e6)
+        self.tuned: float = number(tuned, "tuned", "a number from 0.01 to 1,000,000", lambda x: 0.01 <= x <= 1e6)
 
     def bind(self, problem: Problem, delta: float) -> None:
         mean_only(self.name, problem)

@@ -34,10 +34,10 @@ class KLLUCBInterval(Confidence):
     name = "kl-lucb"
 
     def __init__(self, *, alpha: float = ALPHA, k1: float = K1) -> None:
-        self.alpha: float = number(alpha, f"alpha of {self.name}", "a number above 1, up to 100", lambda x: 1 < x <= 100)
+        self.alpha: float = number(alpha, "alpha", "a number above 1, up to 100", lambda x: 1 < x <= 100)
         least = 1.0 + 1.0 / (self.alpha - 1.0)
         wanted = f"a number above 1 + 1 / (alpha - 1) = {least:g}, without which the intervals do not hold"
-        self.k1: float = number(k1, f"k1 of {self.name}", wanted, lambda x: least < x <= 1e12)
+        self.k1: float = number(k1, "k1", wanted, lambda x: least < x <= 1e12)
 
     def bind(self, problem: Problem, delta: float) -> None:
         super().bind(problem, delta)

@@ -48,7 +48,7 @@ class Mixture(Confidence):
     """
 
     def __init__(self, *, tuned: int = TUNED) -> None:
-        self.tuned: int = whole(tuned, f"tuned of {self.name}", 1, MANY)
+        self.tuned: int = whole(tuned, "tuned", 1, MANY)
 
     def bind(self, problem: Problem, delta: float) -> None:
         super().bind(problem, delta)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
+from ..checks import number
 from ..confidence import Confidence
 from ..estimators import Record
 from ..parameters import Parametric
@@ -122,9 +123,13 @@ class Policy(Parametric, ABC):
     own: ClassVar[str | Confidence] = "paper"  #: the confidence sequence of its own paper
     rule: str  #: how it stops, for the certificate
     pace: ClassVar[int] = 1  #: samples of one round
-    box_share: ClassVar[float] = 1.0  #: the part of delta that the box gets; the rest is for a test of the policy's own
+    box_share: float = 1.0  #: the part of delta that the box gets; the rest is for a test of the policy's own
     remembers: ClassVar[bool] = False  #: ``told`` is to be called
     independent: ClassVar[bool] = False  #: its proof needs arms that are independent of each other, not only their values
+
+    def _share_out(self, box_share: float) -> None:
+        """Let the box have this part of delta, where it is a parameter of the policy."""
+        self.box_share = number(box_share, "box_share", "a number from 0.001 to 0.999", lambda x: 0.001 <= x <= 0.999)
 
     def bound(self, problem: Problem) -> Self:
         """The same policy at work on a problem; this one stays as it is."""

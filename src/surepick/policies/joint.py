@@ -52,12 +52,16 @@ class Joint(Policy):
     before anything else.
 
     A tenth of delta goes to the box, which is reported, and bounds the gap before it stops where the exchanges do not.
+
+    Parameters
+    ----------
+    box_share : float
+        The part of delta that the reported box gets, from 0.001 to 0.999; the test has the rest.
     """
 
     name = "joint"
     own: ClassVar[str | Confidence] = "auto"
     rule = "exchanges"
-    box_share: ClassVar[float] = 0.1
     independent = True
 
     @classmethod
@@ -67,6 +71,9 @@ class Joint(Policy):
         if not (problem.exchangeable and vouched(problem, "exchanges")):
             return "a class in which single exchanges tell whether a decision is optimal"
         return None
+
+    def __init__(self, *, box_share: float = 0.1) -> None:
+        self._share_out(box_share)
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)

@@ -42,12 +42,13 @@ class JointLinear(Policy):
     ----------
     tuned : int
         The observations of an arm for which rho is tuned, as for the sequence ``normal``.
+    box_share : float
+        The part of delta that the reported box gets, from 0.001 to 0.999; the test has the rest.
     """
 
     name = "joint-linear"
     own: ClassVar[str | Confidence] = "auto"
     rule = "joint"
-    box_share: ClassVar[float] = 0.1
     independent = True
 
     a: float
@@ -65,8 +66,9 @@ class JointLinear(Policy):
             return "0/1 decisions with a linear reward"
         return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
-    def __init__(self, *, tuned: int = TUNED) -> None:
-        self.tuned: int = whole(tuned, f"tuned of {self.name}", 1, MANY)
+    def __init__(self, *, tuned: int = TUNED, box_share: float = 0.1) -> None:
+        self.tuned: int = whole(tuned, "tuned", 1, MANY)
+        self._share_out(box_share)
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)

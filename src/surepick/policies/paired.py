@@ -30,12 +30,16 @@ class Paired(Policy):
 
     Differences within rows vary little when arms rise and fall together, so that complete rows need far fewer samples than
     intervals do. It samples the arms of exchanges that are not certain, the least known first.
+
+    Parameters
+    ----------
+    box_share : float
+        The part of delta that the box gets, from 0.001 to 0.999; the bets have the rest.
     """
 
     name = "paired"
     own: ClassVar[str | Confidence] = "auto"
     rule = "exchanges"
-    box_share: ClassVar[float] = 0.5
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -46,6 +50,9 @@ class Paired(Policy):
         if not np.isfinite(problem.high - problem.low).all():
             return "bounded arms"
         return None if problem.most_exchanges <= LISTED else f"at most {LISTED:,} exchanges"
+
+    def __init__(self, *, box_share: float = 0.5) -> None:
+        self._share_out(box_share)
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)

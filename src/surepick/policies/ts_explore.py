@@ -49,12 +49,13 @@ class TSExplore(Policy):
         one draws fewer vectors, which are spread further. From 1/2 on, draws would prove nothing.
     tuned : int
         The observations of an arm for which rho is tuned, as for the sequence ``normal``.
+    box_share : float
+        The part of delta that the reported box gets, from 0.001 to 0.999; the test has the rest.
     """
 
     name = "ts-explore"
     own: ClassVar[str | Confidence] = "clucb"
     rule = "ts-explore"
-    box_share: ClassVar[float] = 0.1
     independent = True
 
     a: float
@@ -69,9 +70,10 @@ class TSExplore(Policy):
             return "0/1 decisions with a linear reward"
         return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
-    def __init__(self, *, q: float = Q, tuned: int = TUNED) -> None:
-        self.q: float = number(q, f"q of {self.name}", "a number from 0.001 to 0.49", lambda x: 0.001 <= x <= 0.49)
-        self.tuned: int = whole(tuned, f"tuned of {self.name}", 1, MANY)
+    def __init__(self, *, q: float = Q, tuned: int = TUNED, box_share: float = 0.1) -> None:
+        self.q: float = number(q, "q", "a number from 0.001 to 0.49", lambda x: 0.001 <= x <= 0.49)
+        self.tuned: int = whole(tuned, "tuned", 1, MANY)
+        self._share_out(box_share)
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)

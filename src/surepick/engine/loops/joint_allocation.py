@@ -127,4 +127,4 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     return Stretch(run, (data, np.empty(m, dtype=np.int64), game), game.batch)
 
 
-LOOP = Loop(("joint",), Allocation, prepare, batches=True)
+LOOP = Loop(("joint",), Allocation, prepare, batches=True, parameters=("box_share",))

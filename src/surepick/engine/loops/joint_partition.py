@@ -239,4 +239,4 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     return Stretch(run, (explorer.problem.lower(), game), game.batch)
 
 
-LOOP = Loop(("joint",), Partition, prepare, batches=True)
+LOOP = Loop(("joint",), Partition, prepare, batches=True, parameters=("box_share",))

@@ -130,4 +130,4 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     return Stretch(run, (explorer.problem.lower(), game), game.batch)
 
 
-LOOP = Loop(("joint",), Tree, prepare, batches=True)
+LOOP = Loop(("joint",), Tree, prepare, batches=True, parameters=("box_share",))

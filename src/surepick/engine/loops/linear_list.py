@@ -210,4 +210,4 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     return Stretch(run, (data, game, sums_of(listed)))
 
 
-LOOP = Loop(("joint-linear",), Listed, prepare, near=True)
+LOOP = Loop(("joint-linear",), Listed, prepare, near=True, parameters=("tuned", "box_share"))
