@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -81,11 +82,14 @@ def test_a_frame_is_one_moment() -> None:
         (["red", "red"], [[0.1], [0.2]], ObservationError, r"Row 0 .*\[0\.1\] is not a number"),
     ],
 )
-def test_a_bad_row(arms: list[Any], values: Any, error: type[Exception], said: str) -> None:
+def test_a_bad_row(arms: list[Any], values: Any, error: type[sp.SurepickError], said: str) -> None:
     ex = explorer()
     ex.tell("red", 0.3)
-    with pytest.raises(error, match=said + r".* Nothing was recorded\.$"):
+    with pytest.raises(error, match=said + r".* Nothing was recorded\.$") as caught:
         ex.tell_frame(pd.DataFrame({"arm": arms, "value": values}))
+    row = re.match(r"Row (\d)", said)
+    assert row
+    assert caught.value.key == f"{'arm' if error is UnknownArmError else 'value'}[{row[1]}]"
     assert ex.samples == 1
 
 

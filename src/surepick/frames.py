@@ -41,7 +41,8 @@ def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
     if named is None or not all(map(label, named)):
         raise ObservationError(
             f"tell_frame takes a data frame with the columns {ARM!r} and {VALUE!r}, as of pandas or polars, not {short(frame)}. "
-            "Nothing was recorded."
+            "Nothing was recorded.",
+            key="frame",
         )
     for column in COLUMNS:
         times = sum(isinstance(name, str) and name == column for name in named)
@@ -50,11 +51,15 @@ def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
             has = f"has {times} columns" if times else "has no column"
             raise ObservationError(
                 f"The frame {has} {column!r}; its columns are {titles}. It needs one column {ARM!r}, which names the arm "
-                f"of every observation, and one column {VALUE!r}, which holds them. Nothing was recorded."
+                f"of every observation, and one column {VALUE!r}, which holds them. Nothing was recorded.",
+                key=column,
             )
     names, values = entries(_part(lambda: frame[ARM])), entries(_part(lambda: frame[VALUE]))
     if names is None or values is None or len(names) != len(values):
-        raise ObservationError(f"The columns of {short(frame)} cannot be gone through row by row. Nothing was recorded.")
+        raise ObservationError(
+            f"The columns of {short(frame)} cannot be gone through row by row: collect a lazy frame first. Nothing was recorded.",
+            key="frame",
+        )
     return names, values
 
 
@@ -72,19 +77,20 @@ def _arms(names: Sequence[Any], problem: Problem) -> Ints:
         try:
             found[row] = problem.index[name]
         except UnknownArmError as error:
-            raise UnknownArmError(f"Row {row} of the frame (the first is 0): {error} Nothing was recorded.") from None
+            where = f"Row {row} of the frame (the first is 0)"
+            raise UnknownArmError(f"{where}: {error} Nothing was recorded.", key=f"{ARM}[{row}]", arm=error.arm) from None
     return found
 
 
 def _bad_row(values: Sequence[Any], arms: Ints, problem: Problem) -> ObservationError:
     """What is wrong with the first row whose value is no observation of its arm."""
     for row, value in enumerate(values):
-        arm = problem.arms[arms[row]]
+        arm, said = problem.arms[arms[row]], ""
         try:
             if len(arm.check(value)) != 1 or np.ndim(value):
-                return ObservationError(
-                    f"Row {row} of the frame (the first is 0): the value {short(value)} is not a number. Nothing was recorded."
-                )
+                said = f"the value {short(value)} is not a number. Nothing was recorded."
         except ObservationError as error:
-            return ObservationError(f"Row {row} of the frame (the first is 0): {error}")
+            said = str(error)
+        if said:
+            return ObservationError(f"Row {row} of the frame (the first is 0): {said}", key=f"{VALUE}[{row}]", arm=arm.name)
     raise AssertionError("all rows are good")
