@@ -86,13 +86,14 @@ def table_arms(table: Table, cls: type[Problem]) -> tuple[Arm, ...]:
 
 
 def build_problem(place: Place, data: dict[str, object], arms: Arms, table: Table | None) -> Problem:
-    kind = place.kind(data, study_kinds(), "problem")
-    cls = find(kind)
+    cls = find(data.get("kind"))
     keys = None if cls is None else cls.study_keys()
-    if cls is None or keys is None:  # of a package that only names it
+    if cls is None or keys is None:
+        kind = place.kind(data, study_kinds(), "problem")
         place.fail("problem.kind", f"{kind!r} cannot be written in a study file; set it up in Python.")
     filled = _filled(place, keys, data, "problem", table)
-    if arms is None and signature(cls).parameters["arms"].default is Parameter.empty:
+    needed = signature(cls).parameters.get("arms")
+    if arms is None and needed is not None and needed.default is Parameter.empty:
         place.fail("arms", "this key is missing; give a list of names, a list of tables or the path of a CSV file.")
     with place.blame("problem"):
         return cls.from_study(arms, filled, table)
