@@ -206,7 +206,7 @@ def test_a_broken_sampler_is_named() -> None:
 def test_progress_is_called(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Progress] = []
     monkeypatch.setattr("surepick.run.drive.REPORT", 0.0)
-    monkeypatch.setattr("surepick.run.drive.ROUNDS", 100)
+    monkeypatch.setattr("surepick.run.drive.ROUNDS", 100 // batch)
     sp.explore(sp.TopK(4, 2), sp.Bernoulli([0.6, 0.5, 0.5, 0.4]), budget=4000, batch=batch, progress=seen.append)
     samples = [p.samples for p in seen]
     assert samples == sorted(samples)

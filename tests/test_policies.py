@@ -392,7 +392,7 @@ def test_ts_explore_draws_beyond_the_range_of_an_arm() -> None:
     drawn = []
     solve = explorer.problem.solve_at
     explorer.problem.solve_at = lambda theta: drawn.append(theta.copy()) or solve(theta)  # type: ignore[method-assign]
-    explorer._view = None
+    explorer.forget()
     explorer.policy.contrary(explorer.view)
     above = np.array(drawn[1:]) > 1
     assert 0.3 < above.mean() < 0.7

@@ -2,59 +2,30 @@
 
 from __future__ import annotations
 
-import copy
-import functools
-import logging
-import math
 import os
-import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from enum import Enum, auto
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
 from . import frames, saving
 from .arms import Bools, Floats, Ints, Values
-from .certificate import Certificate
-from .checks import MANY, entries, short, whole
+from .checks import MANY, short, whole
 from .confidence import Confidence
-from .errors import ObservationError, SettingError, UnknownArmError
-from .estimators import Moments, Record
-from .policies import Paired, Policy, View
+from .errors import ObservationError, SettingError
+from .estimators import Moments
+from .exploration import Exploration, alone
+from .policies import Paired, Policy
 from .policies.base import spread
 from .problems.base import Problem
 from .settings import Settings
-
-log: logging.Logger = logging.getLogger("surepick")
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from .told import pairs_of, rows_of, values_of
+from .undo import Undo
 
 
-def alone(method: Callable[Concatenate[Explorer, P], T]) -> Callable[Concatenate[Explorer, P], T]:
-    """One thread at a time in an explorer."""
-
-    @functools.wraps(method)
-    def call(self: Explorer, /, *given: P.args, **named: P.kwargs) -> T:
-        with self.lock:
-            return method(self, *given, **named)
-
-    return call
-
-
-class Guarantee(Enum):
-    """What the observations of one moment certify."""
-
-    NONE = auto()
-    NEAR = auto()  # the decision is within epsilon of the best, which may be another one
-    EXACT = auto()  # the decision is the best
-
-
-class Explorer:
+class Explorer(Exploration):
     """Says what to sample next, takes in the observations, and stops with a certificate.
 
     Parameters
@@ -129,9 +100,6 @@ class Explorer:
     array([1, 0])
     """
 
-    policy: Policy
-    confidence: Confidence
-
     def __init__(
         self,
         problem: Problem,
@@ -146,125 +114,33 @@ class Explorer:
         dependent: bool = False,
         per_arm: bool = False,
     ) -> None:
-        if not isinstance(problem, Problem):
-            raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
-        self.problem = problem
-        self.settings: Settings = Settings(
-            delta=delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend,
-            dependent=dependent, per_arm=per_arm,
+        super().__init__(
+            problem,
+            Settings(
+                delta=delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend,
+                dependent=dependent, per_arm=per_arm,
+            ),
         )  # fmt: skip
-        self.policy, self.confidence = self.settings.bound(problem)
-        self.lock: threading.RLock = threading.RLock()  # held by every method; who changes the record holds it too
-        self.record: Record = problem.record()
-        self._paused: Bools = np.zeros(problem.m, dtype=np.bool_)
-        self._ended: Bools = np.zeros(problem.m, dtype=np.bool_)
-        # What a moment certified is kept, whatever comes in later. The certificate itself, which costs more than many a run, is
-        # made when it is asked for, or before the record of that moment changes.
-        self._kept = Guarantee.NONE
-        self._stopped: Certificate | None = None
-        self._renew()
-        self._started = False
-        self._driven = False  # by explore, one at a time
-        self.failures = 0  # samplers of explore that raised: who tries again gets other random numbers
-
-    @contextmanager
-    def driven(self) -> Iterator[None]:
-        """A sampler gives the values for a while, and nobody else: :func:`surepick.explore` is under way."""
-        with self.lock:
-            if self._driven:
-                raise SettingError(
-                    "explore is under way with this explorer already. Call it once; several workers share an explorer by ask and "
-                    "tell, with pending."
-                )
-            self._driven = True
-        try:
-            yield
-        finally:
-            self._driven = False
 
     @classmethod
     def of(cls, problem: Problem, settings: Settings) -> Self:
         """An explorer with these settings."""
         return cls(problem, **settings.asked())
 
-    @property
-    def delta(self) -> float:
-        """The decision may be wrong with at most this probability."""
-        return self.settings.delta
-
-    @property
-    def epsilon(self) -> float:
-        """How far from the best the decision may be."""
-        return self.settings.epsilon
-
-    @property
-    def relative(self) -> bool:
-        """Epsilon is a share of the best reward's size."""
-        return self.settings.relative
-
-    @property
-    def per_arm(self) -> bool:
-        """Epsilon is for every arm of the decision."""
-        return self.settings.per_arm
-
-    @property
-    def budget(self) -> int | None:
-        """Observations at most; the one setting that may be changed on the way, since it has no part in the guarantee."""
-        return self.settings.budget
-
-    @budget.setter
-    def budget(self, budget: int | None) -> None:
-        self.settings = replace(self.settings, budget=budget)
-
-    @property
-    def spend(self) -> bool:
-        """The whole budget is to be spent."""
-        return self.settings.spend
-
-    @property
-    def dependent(self) -> bool:
-        """Values of different arms may depend on each other."""
-        return self.settings.dependent
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=threading.RLock(), _driven=False)
-
-    def __copy__(self) -> Self:
-        return copy.deepcopy(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """An explorer that goes its own way from here. The two share the problem and its arms' names, which never change."""
-        with self.lock:
-            memo.update((id(shared), shared) for shared in (self.problem, *self.problem.names))
-            twin = memo[id(self)] = type(self).__new__(type(self))
-            twin.__setstate__(copy.deepcopy(self.__getstate__(), memo))
-        return twin
+    def __repr__(self) -> str:
+        return f"<Explorer of {self.problem!r}: {str(self.certificate())[:-1]}>"
 
     # -- tell -----------------------------------------------------------------------------------------------------
 
     @alone
     def tell(self, arm: Hashable, values: Values) -> None:
         """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad."""
-        i = self._arm(arm)
-        self._take([(i, self.problem.arms[i].check(values))])
+        self._take([values_of(self.problem, arm, values)])
 
     @alone
     def tell_many(self, observations: Iterable[tuple[Hashable, Values]]) -> None:
         """Record (arm, values) pairs that came in together, as one moment: all of them, or none if one is bad."""
-        given, checked = entries(observations), []
-        for entry in [None] if given is None or isinstance(observations, Mapping) else given:
-            pair = entries(entry) if isinstance(entry, (tuple, list)) else None
-            if pair is None or len(pair) != 2:
-                hint = ": give a dict by its items()" if isinstance(observations, Mapping) else ""
-                raise ObservationError(
-                    f"tell_many takes a list of (arm, values) pairs, not {short(observations)}{hint}. Nothing was recorded."
-                )
-            i = self._arm(pair[0])
-            checked.append((i, self.problem.arms[i].check(pair[1])))
-        self._take(checked)
+        self._take(pairs_of(self.problem, observations))
 
     @alone
     def tell_frame(self, frame: Any) -> None:
@@ -291,15 +167,7 @@ class Explorer:
                 f"The values of a row may depend on each other, and policy={self.policy.name!r} multiplies the evidence of "
                 "different arms, which needs independent ones: make the explorer with dependent=True. Nothing was recorded."
             )
-        listed = None if hasattr(rows, "to_dict") or isinstance(rows, Mapping) else entries(rows)
-        if listed is None:
-            way = ": of a table with a column an arm, [row.dropna().to_dict() for _, row in table.iterrows()]"
-            hint = way if hasattr(rows, "iterrows") else ""
-            raise ObservationError(
-                f"tell_rows takes a list of rows, each a dict of arms and their values, not {short(rows)}{hint}. "
-                "Nothing was recorded."
-            )
-        checked = [self._row(row) for row in listed]
+        checked = rows_of(self.problem, rows)
         self._take([pair for row in checked for pair in row.items()], checked)
 
     def _take(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]] = ()) -> None:
@@ -311,7 +179,8 @@ class Explorer:
             )
         self._keep()
         self._refuse_second_halves(checked)
-        record, undo = self.record, self._undo(checked, rows)
+        record, kept, used = self.record, self._kept, (self.policy, self.confidence)
+        undo = Undo(record, self.policy, (i for i, _ in checked), rows=len(rows) > 0)
         try:
             auto = self.dependent and self.settings.policy == "auto"
             if rows and auto and self.samples == 0 and Paired.needs(self.problem) is None:
@@ -324,40 +193,14 @@ class Explorer:
             self.forget()
             self.judge()
         except BaseException:
-            undo()
+            self.record, self._kept, (self.policy, self.confidence) = undo(), kept, used
+            self._started, self._moment = False, None
             raise
 
     def pair(self) -> None:
         """Compare arms within rows from now on."""
         self.policy, self.confidence = replace(self.settings, policy=Paired()).bound(self.problem)
-
-    def _undo(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]]) -> Callable[[], None]:
-        """What makes all as it is now."""
-        record, kept, used, memory = self.record, self._kept, (self.policy, self.confidence), copy.copy(self.policy.memory())
-        arms = sorted({i for i, _ in checked})
-        if isinstance(record, Moments):
-            counts, table, paired = record.counts[arms], record.table[arms], copy.deepcopy(record.rows) if rows else record.rows
-        else:  # an estimator of the user's, which keeps what it likes
-            whole_record = copy.deepcopy(record)
-
-        def undo() -> None:
-            if isinstance(record, Moments):
-                record.counts[arms], record.table[arms], record.rows = counts, table, paired
-            else:
-                self.record = whole_record
-            self._kept, self._started = kept, False
-            self._renew()
-            self.policy, self.confidence = used
-            self.policy.undo(memory)
-
-        return undo
-
-    def _arm(self, arm: Hashable) -> int:
-        """The position of an arm of which something is told."""
-        try:
-            return self.problem.index[arm]
-        except UnknownArmError as error:
-            raise UnknownArmError(f"{error} Nothing was recorded.", arm=error.arm) from None
+        self._moment = None
 
     def _refuse_second_halves(self, checked: list[tuple[int, Floats]]) -> None:
         """Half a pair of an arm that has ended counts for nothing from then on, so it must not be completed any more."""
@@ -369,35 +212,6 @@ class Explorer:
                     "what was left out then cannot be taken in now. Tell what is on its way before an arm ends, or pause it. "
                     "Nothing was recorded."
                 )
-
-    def _row(self, values: Mapping[Any, float]) -> dict[int, Floats]:
-        """One value of each arm of a row, checked."""
-        if not isinstance(values, Mapping) or not values:
-            hint = ": give a series by its to_dict()" if hasattr(values, "to_dict") else ""
-            raise ObservationError(f"A row is a dict of arms and their values, not {short(values)}{hint}. Nothing was recorded.")
-        row: dict[int, Floats] = {}
-        for arm, value in values.items():
-            i = self._arm(arm)
-            data = self.problem.arms[i].check(value)
-            if len(data) != 1 or i in row:
-                raise ObservationError(
-                    f"A row has one value of an arm, and arm {self.problem.names[i]!r} has {'two' if i in row else len(data)}. "
-                    "Nothing was recorded."
-                )
-            row[i] = data
-        return row
-
-    def forget(self) -> None:
-        """Drop what was derived from the record, after the record has changed."""
-        self._renew()
-        if self.policy.remembers and self.started:
-            self.policy.told(self.view)
-
-    def _renew(self) -> None:
-        """A new moment: nothing has been derived from it yet."""
-        self._view: View | None = None
-        self._tested: Guarantee | None = None
-        self._current: Certificate | None = None
 
     # -- ask ------------------------------------------------------------------------------------------------------
 
@@ -428,6 +242,12 @@ class Explorer:
             return first
         # Every arm is wanted; nothing tells them apart yet.
         return first + spread(able, np.maximum(planned, minimum), self.problem.scales, n - len(first))
+
+    @alone
+    def plan(self, n: int, pending: Mapping[Any, int] | None = None) -> dict[Hashable, int]:
+        """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted."""
+        counted = Counter(self.ask(n, pending))
+        return {self.problem.names[i]: counted[i] for i in sorted(counted)}
 
     def _waiting(self, pending: Mapping[Any, int] | None) -> Ints:
         waiting = np.zeros(self.problem.m, dtype=np.int64)
@@ -467,172 +287,7 @@ class Explorer:
         i = self.problem.index[arm]
         self._keep()
         which[i] = closed
-        self._renew()
-
-    @property
-    def paused(self) -> list[Hashable]:
-        """The arms that are paused."""
-        return [self.problem.names[i] for i in np.flatnonzero(self._paused & ~self._ended)]
-
-    @property
-    def ended(self) -> list[Hashable]:
-        """The arms that have ended."""
-        return [self.problem.names[i] for i in np.flatnonzero(self._ended)]
-
-    @property
-    def able(self) -> Bools:
-        """The arms that may be asked for."""
-        return ~(self._paused | self._ended)
-
-    # -- what is known --------------------------------------------------------------------------------------------
-
-    @property
-    def counts(self) -> Ints:
-        """Observations of every arm so far."""
-        return self.record.counts.copy()
-
-    @property
-    def samples(self) -> int:
-        """Observations of all arms so far."""
-        return int(self.record.counts.sum())
-
-    @property
-    def started(self) -> bool:
-        """Every arm has enough observations for a first estimate."""
-        if not self._started:  # counts never fall
-            self._started = bool((self.record.counts >= self.problem.parameter.minimum).all())
-        return self._started
-
-    @property
-    def view(self) -> View:
-        """What the policy sees; only once every arm has an estimate."""
-        if self._view is None:
-            view = View(self.problem, self.confidence, self.record, self.delta, self.epsilon, self.relative, per_arm=self.per_arm)
-            if self._paused.any() or self._ended.any():
-                view.open, view.ended = self.able, self._ended
-            self._view = view
-        return self._view
-
-    @alone
-    def box(self) -> tuple[Floats, Floats]:
-        """The confidence box; the whole range of the parameter for arms without an estimate."""
-        if self.started:
-            return self.view.box
-        problem, known = self.problem, self.record.counts >= self.problem.parameter.minimum
-        if not known.any():
-            return problem.low.copy(), problem.high.copy()
-        lower, upper = self.confidence.box(self.record)
-        return np.where(known, lower, problem.low), np.where(known, upper, problem.high)
-
-    @property
-    def undecided(self) -> Bools:
-        """C_t: the arms whose entry of the optimal decision varies over the box; all, until every arm has an estimate."""
-        with self.lock:
-            if self._stopped is not None:
-                return self._stopped.undecided
-            if not self.started:
-                return np.ones(self.problem.m, dtype=np.bool_)
-            return (
-                np.zeros(self.problem.m, dtype=np.bool_) if self._holds() is Guarantee.EXACT else self.policy.undecided(self.view)
-            )
-
-    @property
-    def certified(self) -> bool:
-        """The guarantee that was asked for holds: now, or at an earlier moment that was judged."""
-        with self.lock:
-            return self._holds() is not Guarantee.NONE
-
-    def _holds(self) -> Guarantee:
-        if self._kept is not Guarantee.NONE:
-            return self._kept
-        if not self.started or (self.spend and not self._spent):
-            return Guarantee.NONE
-        if self._tested is None:
-            if self.policy.certified(self.view):
-                self._tested = Guarantee.EXACT
-            else:
-                self._tested = Guarantee.NEAR if self.epsilon > 0 and self.policy.near(self.view) else Guarantee.NONE
-        return self._tested
-
-    @alone
-    def judge(self) -> None:
-        """A moment is complete: if the guarantee holds now, it is kept from here on. Nothing else keeps it.
-
-        Telling ends with it, and so does driving.
-        """
-        if self._kept is not Guarantee.NONE:
-            return
-        self._kept = self._holds()
-        if self._kept is Guarantee.NONE:
-            log.debug("%d samples, not certified", self.samples)
-        elif log.isEnabledFor(logging.INFO):
-            log.info("%s", self.certificate())
-
-    def _keep(self) -> None:
-        """The record of this moment is about to change: write down what it certified."""
-        if not self._driven and self.certified:  # a driver may be in the middle of a batch, which is no moment
-            self.judge()
-        if self._kept is not Guarantee.NONE:
-            self._stopped = self.certificate()
-
-    def _restore(self, certificate: Certificate) -> None:
-        """This was certified before."""
-        self._stopped = certificate
-        self._kept = Guarantee.NEAR if certificate.undecided.any() else Guarantee.EXACT
-
-    @property
-    def done(self) -> bool:
-        """Certified, out of budget, or every arm that could still tell something has ended."""
-        with self.lock:
-            return self._spent or self.certified or self._stuck
-
-    @property
-    def _spent(self) -> bool:
-        return self.budget is not None and self.samples >= self.budget
-
-    @property
-    def _stuck(self) -> bool:
-        if not self._ended.any():
-            return False
-        missing = self.record.counts < self.problem.parameter.minimum
-        if (missing & self._ended).any():  # an arm that ended without an estimate: nothing will ever be certified
-            return True
-        return self.started and not (self.undecided & ~self._ended).any()
-
-    @alone
-    def attained(self) -> float:
-        """The smallest delta at which the observations certify the decision now; 1 if none does.
-
-        For every p fixed in advance, a wrong decision attains p or less with probability at most p: it is a p-value that
-        may be looked at at any time. Once certified, it is that of the certificate, as the decision is.
-        """
-        if self._stopped is not None and self._stopped.attained is not None:
-            return self._stopped.attained
-        return self.policy.attained(self.view) if self.started else 1.0
-
-    @alone
-    def plan(self, n: int, pending: Mapping[Any, int] | None = None) -> dict[Hashable, int]:
-        """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted."""
-        counted = Counter(self.ask(n, pending))
-        return {self.problem.names[i]: counted[i] for i in sorted(counted)}
-
-    @property
-    def decision(self) -> np.ndarray[Any, Any]:
-        """The decision as it stands: certified if ``done`` is so, else the best guess."""
-        with self.lock:
-            return self._decision() if self._stopped is None else self._stopped.decision
-
-    @alone
-    def certificate(self) -> Certificate:
-        """What the observations certify now; once certified, what they certified then."""
-        if self._stopped is not None:
-            return self._stopped
-        if self._current is None:
-            self._current = self._certificate()
-        return self._current
-
-    def __repr__(self) -> str:
-        return f"<Explorer of {self.problem!r}: {str(self.certificate())[:-1]}>"
+        self._moment = None
 
     # -- files ----------------------------------------------------------------------------------------------------
 
@@ -658,56 +313,3 @@ class Explorer:
         """An explorer as it was saved. A problem with functions of yours is not in the file, nor is a policy or a confidence
         sequence of your own: give the same ones again."""
         return saving.read(cls, path, problem, policy=policy, confidence=confidence)
-
-    # -- inside ---------------------------------------------------------------------------------------------------
-
-    def _decision(self) -> np.ndarray[Any, Any]:
-        """phi at the estimates; arms without one count with the middle of their range, or 0 if that is unbounded."""
-        if self.started:
-            return self.policy.decision(self.view)
-        lower, upper = self.box()
-        with np.errstate(invalid="ignore"):
-            middle = np.nan_to_num((lower + upper) / 2, nan=0.0, posinf=0.0, neginf=0.0)
-        theta = np.where(np.isnan(self.record.estimates), middle, self.record.estimates)
-        return self.problem.solve_at(theta.clip(lower, upper))
-
-    def _gap(self, decision: np.ndarray[Any, Any]) -> float:
-        """G, or, if relative, its share of the best reward's size; unknown until every arm has an estimate."""
-        if not self.started:
-            return math.inf
-        return self.policy.gap(self.view, decision)
-
-    def _gap_per_arm(self, decision: np.ndarray[Any, Any]) -> float | None:
-        """How far any arm of the decision is from the k-th best of its group; None where arms do not fall short one by one."""
-        if not self.problem.ranked:
-            return None
-        return self.policy.shortfall(self.view, decision) if self.started else math.inf
-
-    def _certificate(self) -> Certificate:
-        certified, undecided, decision = self.certified, self.undecided, self._decision()
-        lower, upper = self.box()
-        return Certificate(
-            decision=decision,
-            certified=certified,
-            delta=self.delta,
-            epsilon=self.epsilon,
-            relative=self.relative,
-            gap=self._gap(decision) if undecided.any() else 0.0,
-            per_arm=self.per_arm,
-            gap_per_arm=self._gap_per_arm(decision) if undecided.any() else 0.0,
-            yardstick=self.problem.yardstick,
-            lower=lower.copy(),
-            upper=upper.copy(),
-            estimate=self.record.estimates.copy(),
-            counts=self.record.counts.copy(),
-            undecided=undecided.copy(),
-            rival=self.policy.rival(self.view) if self.started and undecided.any() else None,
-            attained=self.attained() if certified or self._spent else None,
-            samples=self.samples,
-            policy=str(self.policy),
-            rule=self.policy.rule,
-            confidence=str(self.confidence),
-            names=self.problem.names,
-            independent=self.policy.independent,
-            ended=self.ended,
-        )

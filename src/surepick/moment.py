@@ -1,0 +1,163 @@
+"""One moment of an exploration: what the observations so far say."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum, auto
+from typing import Any
+
+import numpy as np
+
+from .arms import Bools, Floats
+from .certificate import Certificate
+from .confidence import Confidence
+from .estimators import Record
+from .policies import Policy, View
+from .policies.base import lazy
+from .problems.base import Problem
+from .settings import Settings
+
+
+class Guarantee(Enum):
+    """What the observations of one moment certify."""
+
+    NONE = auto()
+    NEAR = auto()  # the decision is within epsilon of the best, which may be another one
+    EXACT = auto()  # the decision is the best
+
+
+class Moment:
+    """What the observations say, until more come in. Everything is worked out once, if it is asked for; nothing is kept."""
+
+    problem: Problem
+    settings: Settings
+    policy: Policy
+    confidence: Confidence
+    record: Record
+    started: bool
+    paused: Bools
+    ended: Bools
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        policy: Policy,
+        confidence: Confidence,
+        record: Record,
+        started: bool,
+        paused: Bools,
+        ended: Bools,
+    ) -> None:
+        self.problem, self.settings, self.policy, self.confidence = problem, settings, policy, confidence
+        self.record, self.started, self.paused, self.ended = record, started, paused, ended
+
+    @lazy
+    def samples(self) -> int:
+        return int(self.record.counts.sum())
+
+    @property
+    def spent(self) -> bool:
+        """The budget is."""
+        return self.settings.budget is not None and self.samples >= self.settings.budget
+
+    @lazy
+    def view(self) -> View:
+        """What the policy sees; only once every arm has an estimate."""
+        asked = self.settings
+        view = View(
+            self.problem, self.confidence, self.record, asked.delta, asked.epsilon, asked.relative, per_arm=asked.per_arm
+        )  # fmt: skip
+        if self.paused.any() or self.ended.any():
+            view.open, view.ended = ~(self.paused | self.ended), self.ended
+        return view
+
+    @lazy
+    def guarantee(self) -> Guarantee:
+        """Of a budget that is to be spent, there is none before it is."""
+        if not self.started or (self.settings.spend and not self.spent):
+            return Guarantee.NONE
+        if self.policy.certified(self.view):
+            return Guarantee.EXACT
+        return Guarantee.NEAR if self.settings.epsilon > 0 and self.policy.near(self.view) else Guarantee.NONE
+
+    @lazy
+    def box(self) -> tuple[Floats, Floats]:
+        """The confidence box; the whole range of the parameter for arms without an estimate."""
+        if self.started:
+            return self.view.box
+        problem, known = self.problem, self.record.counts >= self.problem.parameter.minimum
+        if not known.any():
+            return problem.low.copy(), problem.high.copy()
+        lower, upper = self.confidence.box(self.record)
+        return np.where(known, lower, problem.low), np.where(known, upper, problem.high)
+
+    @lazy
+    def undecided(self) -> Bools:
+        """C_t: the arms whose entry of the optimal decision varies over the box; all, until every arm has an estimate."""
+        if not self.started:
+            return np.ones(self.problem.m, dtype=np.bool_)
+        exact = self.guarantee is Guarantee.EXACT
+        return np.zeros(self.problem.m, dtype=np.bool_) if exact else self.policy.undecided(self.view)
+
+    @lazy
+    def decision(self) -> np.ndarray[Any, Any]:
+        """phi at the estimates; arms without one count with the middle of their range, or 0 if that is unbounded."""
+        if self.started:
+            return self.policy.decision(self.view)
+        lower, upper = self.box
+        with np.errstate(invalid="ignore"):
+            middle = np.nan_to_num((lower + upper) / 2, nan=0.0, posinf=0.0, neginf=0.0)
+        theta = np.where(np.isnan(self.record.estimates), middle, self.record.estimates)
+        return self.problem.solve_at(theta.clip(lower, upper))
+
+    @lazy
+    def gap(self) -> float:
+        """G, or, if relative, its share of the best reward's size; unknown until every arm has an estimate."""
+        if not self.undecided.any():
+            return 0.0
+        return self.policy.gap(self.view, self.decision) if self.started else math.inf
+
+    @lazy
+    def gap_per_arm(self) -> float | None:
+        """How far any arm of the decision is from the k-th best of its group; None where arms do not fall short one by one."""
+        if not self.undecided.any():
+            return 0.0
+        if not self.problem.ranked:
+            return None
+        return self.policy.shortfall(self.view, self.decision) if self.started else math.inf
+
+    @lazy
+    def attained(self) -> float:
+        """The smallest delta at which the observations certify the decision; 1 if none does."""
+        return self.policy.attained(self.view) if self.started else 1.0
+
+    @lazy
+    def certificate(self) -> Certificate:
+        problem, policy, record, asked = self.problem, self.policy, self.record, self.settings
+        certified, (lower, upper) = self.guarantee is not Guarantee.NONE, self.box
+        return Certificate(
+            decision=self.decision,
+            certified=certified,
+            delta=asked.delta,
+            epsilon=asked.epsilon,
+            relative=asked.relative,
+            gap=self.gap,
+            per_arm=asked.per_arm,
+            gap_per_arm=self.gap_per_arm,
+            yardstick=problem.yardstick,
+            lower=lower.copy(),
+            upper=upper.copy(),
+            estimate=record.estimates.copy(),
+            counts=record.counts.copy(),
+            undecided=self.undecided.copy(),
+            rival=policy.rival(self.view) if self.started and self.undecided.any() else None,
+            attained=self.attained if certified or self.spent else None,
+            samples=self.samples,
+            policy=str(policy),
+            rule=policy.rule,
+            confidence=str(self.confidence),
+            names=problem.names,
+            independent=policy.independent,
+            ended=[problem.names[i] for i in np.flatnonzero(self.ended)],
+        )
