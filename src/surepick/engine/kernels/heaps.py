@@ -108,6 +108,13 @@ def moved(heaps, h, start, size, i, values, v, sign):
         sink(heaps, h, start, size, p, values, v, sign)
 
 
+@tight
+def holds(heaps, h, start, size, i):
+    """The arm is in the heap."""
+    p = heaps[2 * h + 1, i]
+    return start <= p < start + size and heaps[2 * h, p] == i
+
+
 @lean
 def remove(heaps, h, start, size, i, values, v, sign):
     """Take an arm out of a heap, wherever it is; returns the new size."""

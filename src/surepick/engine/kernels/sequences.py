@@ -90,6 +90,11 @@ def worth(i, c, sequence, record):
 
 
 @tight
+def weight_at(i, n, sequence):
+    """How little is known of an arm after n samples: radii compare as scale^2 / n does, without rounding luck."""
+    return sequence.span[Span.WIDE, i] * sequence.span[Span.WIDE, i] / n
+
+
+@tight
 def weight_of(i, sequence, record):
-    """Radii compare as scale^2 / count does, without rounding luck."""
-    return sequence.span[Span.WIDE, i] * sequence.span[Span.WIDE, i] / record.counts[i]
+    return weight_at(i, record.counts[i], sequence)

@@ -14,6 +14,7 @@ from ..compile import lean, tight
 from ..data import Array
 from ..enums import Stop
 from ..kernels.draws import draw
+from ..kernels.sequences import weight_at
 
 PLANNED, TAKEN = 0, 1  # entries of ``state``: samples that are planned, and how many of them have been taken
 
@@ -46,6 +47,35 @@ def plan(arm, batch):
     batch.arms[batch.state[PLANNED]] = arm
     batch.state[PLANNED] += 1
     batch.ahead[arm] += 1
+
+
+@tight
+def planned(batch):
+    """How many samples the plan has."""
+    return batch.state[PLANNED]
+
+
+@tight
+def room(t, batch, limit):
+    """How many samples a plan after t samples may have."""
+    return min(batch.size, limit - t)
+
+
+@tight
+def plan_by(arm, row, weights, batch, sequence, record):
+    """Plan a sample of an arm, and set down in a row of ``weights`` how little will be known of it then."""
+    plan(arm, batch)
+    weights[row, arm] = weight_at(arm, record.counts[arm] + batch.ahead[arm], sequence)
+
+
+@tight
+def heaviest(row, weights):
+    """The arm that is known least; of equals the first."""
+    arm = 0
+    for i in range(1, weights.shape[1]):
+        if weights[row, i] > weights[row, arm]:
+            arm = i
+    return arm
 
 
 @tight

@@ -15,10 +15,10 @@ import numpy as np
 from ..compile import kernel
 from ..data import Array, Tree
 from ..enums import Span, Status, Stop
-from ..kernels.draws import sample
-from ..kernels.heaps import arrange, moved, pop, push
+from ..kernels.heaps import arrange, holds, moved, pop, push
 from ..kernels.sequences import ends, log_term, weight_of
 from ..kernels.trees import undecided
+from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
 from .coci_tree import fits as fits_proofs
 from .declare import Loop, Stretch, lowered
 from .stretches import HAIR
@@ -65,12 +65,16 @@ def inside(i, c_first, c_last, fences, sequence, record):
 
 
 @kernel
-def run(everywhere, tuned, data, sequence, record, stock, limit, rounds):
+def run(everywhere, tuned, data, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm).
 
     ``tuned`` is how far away fences are put, which is kept between calls and changes how long it takes, not what comes out.
     """
     m = len(record.counts)
+    what, arm = take(batch, record, stock)  # what is left of the last plan
+    if what != Stop.PAUSED:
+        return what, arm
+    distinct(batch)
     weights, box, fence, core = np.empty((1, m)), np.empty((2, m)), np.empty((2, m)), np.empty((2, m))
     fences = Fences(fence, core)
     out, out_fence, out_core = np.empty(m, np.bool_), np.empty(m, np.bool_), np.empty(m, np.bool_)
@@ -98,44 +102,56 @@ def run(everywhere, tuned, data, sequence, record, stock, limit, rounds):
                     queue[0, waiting] = i
                     waiting += 1
             arrange(queue, 0, 0, waiting, weights, 0, -1.0)
-        arm, resting, tested = -1, 0, False
-        while waiting > 0:
-            i = queue[0, 0]
-            if status[i] == Status.OPEN or (everywhere and opens > 0):
-                arm = i
-                break
-            if not tested:
-                c = log_term(t, sequence)
-                for j in range(m):
-                    box[0, j], box[1, j] = ends(j, c, sequence, record)
-                undecided_in(box, out, data)
-                tested = True
-                tests += 1
-            if everywhere:
-                arm = i if out.any() else -1
-                break
-            if out[i]:
-                arm = i
-                break
-            waiting = pop(queue, 0, 0, waiting, weights, 0, -1.0)
-            limbo[resting] = i
-            resting += 1
-        for p in range(resting):
-            waiting = push(queue, 0, 0, waiting, limbo[p], weights, 0, -1.0)
-        what = sample(arm, t, record, stock, limit)
+        size, tested = room(t, batch, limit), False
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        while planned(batch) < size:
+            arm, resting = -1, 0
+            while waiting > 0:
+                i = queue[0, 0]
+                if status[i] == Status.OPEN or (everywhere and (opens > 0 or batch.spend or planned(batch) > 0)):
+                    arm = i
+                    break
+                if not tested:
+                    c = log_term(t, sequence)
+                    for j in range(m):
+                        box[0, j], box[1, j] = ends(j, c, sequence, record)
+                    undecided_in(box, out, data)
+                    tested = True
+                    tests += 1
+                if everywhere:
+                    arm = i if out.any() else -1
+                    break
+                if out[i]:
+                    arm = i
+                    break
+                waiting = pop(queue, 0, 0, waiting, weights, 0, -1.0)
+                limbo[resting] = i
+                resting += 1
+            for p in range(resting):
+                waiting = push(queue, 0, 0, waiting, limbo[p], weights, 0, -1.0)
+            if arm < 0 and not batch.spend:
+                return Stop.DECIDED.value, -1
+            if arm < 0:  # nothing is in question
+                arm = heaviest(0, weights)
+            plan_by(arm, 0, weights, batch, sequence, record)
+            if holds(queue, 0, 0, waiting, arm):
+                moved(queue, 0, 0, waiting, arm, weights, 0, -1.0)
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        t += 1
-        weights[0, arm] = weight_of(arm, sequence, record)
-        moved(queue, 0, 0, waiting, arm, weights, 0, -1.0)
-        if not inside(arm, c_first, c_last, fences, sequence, record):
+        t += planned(batch)
+        short = False
+        for q in range(distinct(batch)):
+            short = short or not inside(batch.arms[q], c_first, c_last, fences, sequence, record)
+        if short:
             horizon = -1
             if tests == 0:  # it was short, not unsure
                 tuned[0] = min(2.0 * tuned[0], WIDEST)
         elif tests >= 4 and tuned[0] > NARROWEST:  # it was unsure
             horizon = -1
             tuned[0] /= 2.0
-    return Stop.PAUSED, -1
+    return Stop.PAUSED.value, -1
 
 
 def fits(explorer: Any) -> bool:
@@ -144,7 +160,8 @@ def fits(explorer: Any) -> bool:
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
-    return Stretch(run, (explorer.policy.name == "uniform", np.array([1 / 64]), data, sequence, record, stock))
+    batch = batch_of(explorer, source)
+    return Stretch(run, (explorer.policy.name == "uniform", np.array([1 / 64]), data, batch, sequence, record, stock), batch)
 
 
-LOOP = Loop(("coci", "uniform"), Tree, prepare, fits)
+LOOP = Loop(("coci", "uniform"), Tree, prepare, fits, batches=True)

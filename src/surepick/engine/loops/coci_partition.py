@@ -20,10 +20,10 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Array, Partition
 from ..enums import Status, Stop
-from ..kernels.draws import sample
-from ..kernels.heaps import arrange, fall, pop, push, rank, ranked
+from ..kernels.heaps import arrange, fall, holds, moved, pop, push, rank, ranked, remove
 from ..kernels.partitions import groups_of, undecided
-from ..kernels.sequences import log_term, weight_of, worth
+from ..kernels.sequences import log_term, worth
+from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
 from .declare import Loop, Stretch, lowered
 from .stretches import ENDED, HORIZON, TOTAL, WAITING, WITNESS, renew, shorten
 
@@ -157,76 +157,117 @@ def witness(ranks):
 
 
 @lean
-def rounds_of(everywhere, tested, out, limbo, data, ranks, sequence, record, stock, limit, rounds):
+def bring(i, data, ranks):
+    """Into the queue with an arm, from wherever it is, or to its place there after its weight has changed."""
+    g = ranks.group[i]
+    if holds(ranks.heaps, QUEUE, 0, ranks.state[WAITING], i):
+        moved(ranks.heaps, QUEUE, 0, ranks.state[WAITING], i, ranks.values, WEIGHT, -1.0)
+        return
+    if g >= 0 and holds(ranks.heaps, TAKEN, data.starts[g], ranks.parked[0, g], i):
+        ranks.parked[0, g] = remove(ranks.heaps, TAKEN, data.starts[g], ranks.parked[0, g], i, ranks.values, OUTER_LOW, 1.0)
+    elif g >= 0:
+        ranks.parked[1, g] = remove(ranks.heaps, LEFT, data.starts[g], ranks.parked[1, g], i, ranks.values, OUTER_UP, -1.0)
+    ranks.state[WAITING] = push(ranks.heaps, QUEUE, 0, ranks.state[WAITING], i, ranks.values, WEIGHT, -1.0)
+
+
+@lean
+def renewed(arm, everywhere, data, ranks, sequence, record):
+    """An arm has been sampled."""
+    g = ranks.group[arm]
+    bound(arm, g, ranks, sequence, record)
+    if g >= 0:
+        up = ranked(ranks.heaps, UP, data.starts[g], data.k + 1, data.starts[g + 1], ranks.values, OUTER_UP, arm)
+        low = ranked(ranks.heaps, DOWN, data.starts[g], data.k, data.starts[g + 1], ranks.values, OUTER_LOW, arm)
+        set_edges(g, up, low, ranks)
+        if not everywhere:
+            ranks.state[WAITING] = unpark(g, ranks.state[WAITING], data.starts[g], ranks)
+
+
+@lean
+def next_arm(everywhere, tested, out, limbo, data, ranks, batch):
+    """(PAUSED, the next arm to be sampled, -1 if there is none), or (TEST, -1) if all arms must be tested at this very round; the
+    stretch has ended if that might be spared."""
+    arm, resting = np.int64(-1), 0
+    if everywhere:
+        if planned(batch) == 0 and not batch.spend and not witness(ranks):
+            if shorten(ranks.state, ranks.logs):
+                return Stop.PAUSED.value, arm
+            if not tested:
+                return Stop.TEST.value, arm
+            if not out.any():
+                return Stop.PAUSED.value, arm
+        return Stop.PAUSED.value, ranks.heaps[2 * QUEUE, 0]
+    while ranks.state[WAITING] > 0:
+        i = ranks.heaps[2 * QUEUE, 0]
+        found = status(i, ranks)
+        if found == Status.OPEN or (found == Status.MAYBE and tested and out[i]):
+            arm = i
+            break
+        if found == Status.MAYBE and not tested:
+            if shorten(ranks.state, ranks.logs):
+                break
+            return Stop.TEST.value, arm
+        ranks.state[WAITING] = pop(ranks.heaps, QUEUE, 0, ranks.state[WAITING], ranks.values, WEIGHT, -1.0)
+        if found == Status.CLOSED:
+            park(i, data, ranks)
+        else:  # decided in this round, but too close to be parked
+            limbo[resting] = i
+            resting += 1
+    for p in range(resting):
+        ranks.state[WAITING] = push(ranks.heaps, QUEUE, 0, ranks.state[WAITING], limbo[p], ranks.values, WEIGHT, -1.0)
+    return Stop.PAUSED.value, arm
+
+
+@lean
+def rounds_of(everywhere, tested, out, limbo, data, ranks, batch, sequence, record, stock, limit, rounds):
     """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
     t = ranks.state[TOTAL]
     for _ in range(rounds):
         if t > ranks.state[HORIZON]:
             begin(t, everywhere, data, ranks, sequence, record)
-        arm, resting = -1, 0
-        if everywhere:
-            arm = ranks.heaps[2 * QUEUE, 0]
-            if not witness(ranks):
-                if shorten(ranks.state, ranks.logs):
-                    continue
-                if not tested:
-                    return Stop.TEST, -1
-                if not out.any():
-                    arm = -1
-        else:
-            while ranks.state[WAITING] > 0:
-                i = ranks.heaps[2 * QUEUE, 0]
-                found = status(i, ranks)
-                if found == Status.OPEN or (found == Status.MAYBE and tested and out[i]):
-                    arm = i
-                    break
-                if found == Status.MAYBE and not tested:
-                    if shorten(ranks.state, ranks.logs):
-                        break
-                    return Stop.TEST, -1
-                ranks.state[WAITING] = pop(ranks.heaps, QUEUE, 0, ranks.state[WAITING], ranks.values, WEIGHT, -1.0)
-                if found == Status.CLOSED:
-                    park(i, data, ranks)
-                else:  # decided in this round, but too close to be parked
-                    limbo[resting] = i
-                    resting += 1
+        size = room(t, batch, limit)
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        while planned(batch) < size:
+            what, arm = next_arm(everywhere, tested, out, limbo, data, ranks, batch)
+            if what == Stop.TEST:
+                return what, arm
             if ranks.state[HORIZON] == ENDED:
+                break
+            if arm >= 0:
+                plan_by(arm, WEIGHT, ranks.values, batch, sequence, record)
+                fall(ranks.heaps, QUEUE, 0, ranks.state[WAITING], 0, ranks.values, WEIGHT, -1.0)
                 continue
-            for p in range(resting):
-                ranks.state[WAITING] = push(ranks.heaps, QUEUE, 0, ranks.state[WAITING], limbo[p], ranks.values, WEIGHT, -1.0)
-        what = sample(arm, t, record, stock, limit)
+            if not batch.spend:
+                return Stop.DECIDED.value, arm
+            while planned(batch) < size:  # nothing is in question
+                arm = heaviest(WEIGHT, ranks.values)
+                plan_by(arm, WEIGHT, ranks.values, batch, sequence, record)
+                bring(arm, data, ranks)
+        if ranks.state[HORIZON] == ENDED:
+            continue
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        t += 1
+        t += planned(batch)
         ranks.state[TOTAL], tested = t, False
-        ranks.values[WEIGHT, arm] = weight_of(arm, sequence, record)
-        fall(ranks.heaps, QUEUE, 0, ranks.state[WAITING], ranks.heaps[2 * QUEUE + 1, arm], ranks.values, WEIGHT, -1.0)
-        g = ranks.group[arm]
-        bound(arm, g, ranks, sequence, record)
-        if g >= 0:
-            up = ranked(ranks.heaps, UP, data.starts[g], data.k + 1, data.starts[g + 1], ranks.values, OUTER_UP, arm)
-            set_edges(
-                g, up, ranked(ranks.heaps, DOWN, data.starts[g], data.k, data.starts[g + 1], ranks.values, OUTER_LOW, arm), ranks
-            )
-            if not everywhere:
-                ranks.state[WAITING] = unpark(g, ranks.state[WAITING], data.starts[g], ranks)
-    return Stop.PAUSED, -1
+        for q in range(distinct(batch)):
+            renewed(batch.arms[q], everywhere, data, ranks, sequence, record)
+    return Stop.PAUSED.value, -1
 
 
 @kernel
-def run(everywhere, data, ranks, sequence, record, stock, limit, rounds):
+def run(everywhere, data, ranks, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     m = len(record.counts)
     out, limbo = np.empty(m, np.bool_), np.empty(m, np.int64)
     lower, upper = np.empty(m), np.empty(m)
-    what, arm, tested = Stop.TEST, -1, False
-    last = ranks.state[TOTAL] + rounds
+    tested, last = False, ranks.state[TOTAL] + rounds * batch.size
     while True:
-        what, arm = rounds_of(
-            everywhere, tested, out, limbo, data, ranks, sequence, record, stock, limit, last - ranks.state[TOTAL]
-        )
-        if what != Stop.TEST or ranks.state[TOTAL] >= last:
-            return (Stop.PAUSED if what == Stop.TEST else what), arm
+        left = (last - ranks.state[TOTAL]) // batch.size
+        what, arm = rounds_of(everywhere, tested, out, limbo, data, ranks, batch, sequence, record, stock, limit, left)
+        if what != Stop.TEST:
+            return what, arm
         c, tested = log_term(ranks.state[TOTAL], sequence), True
         for i in range(m):
             lower[i], upper[i] = worth(i, c, sequence, record)
@@ -235,8 +276,8 @@ def run(everywhere, data, ranks, sequence, record, stock, limit, rounds):
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
-    ranks = ranks_of(data, record.counts, explorer.problem.scales)
-    return Stretch(run, (explorer.policy.name == "uniform", data, ranks, sequence, record, stock))
+    ranks, batch = ranks_of(data, record.counts, explorer.problem.scales), batch_of(explorer, source)
+    return Stretch(run, (explorer.policy.name == "uniform", data, ranks, batch, sequence, record, stock), batch)
 
 
-LOOP = Loop(("coci", "uniform"), Partition, prepare)
+LOOP = Loop(("coci", "uniform"), Partition, prepare, batches=True)

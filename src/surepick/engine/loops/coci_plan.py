@@ -11,22 +11,23 @@ from ..data import Plan
 from ..enums import Stop
 from ..kernels.corners import TOTAL, Hand
 from ..kernels.plans import undecided
+from .batch import batch_of
 from .declare import Loop, Stretch, lowered
 from .units import begin, bounds, corners_of, rounds_of
 
 
 @kernel
-def run(everywhere, data, hand, corners, sequence, record, stock, limit, rounds):
+def run(everywhere, data, hand, corners, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     m = len(record.counts)
     begin(everywhere, hand, corners, sequence, record)
     out, lower, upper, tested = np.empty(m, np.bool_), np.empty(m), np.empty(m), False
-    last = corners.state[TOTAL] + rounds
+    last = corners.state[TOTAL] + rounds * batch.size
     while True:
-        left = last - corners.state[TOTAL]
-        what, arm = rounds_of(everywhere, tested, out, hand, corners, sequence, record, stock, limit, left)
-        if what != Stop.TEST or corners.state[TOTAL] >= last:
-            return (Stop.PAUSED if what == Stop.TEST else what), arm
+        left = (last - corners.state[TOTAL]) // batch.size
+        what, arm = rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, left)
+        if what != Stop.TEST:
+            return what, arm
         bounds(corners.state[TOTAL], lower, upper, sequence, record)
         undecided(data, lower, upper, out)
         tested = True
@@ -37,7 +38,8 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     hand = Hand(True, data.require, data.steps, data.first, np.zeros(len(data.first) - 1, dtype=np.int64), np.diff(data.first))
     near = np.array([explorer.problem.solve_at(end) for end in explorer.box()])
     corners = corners_of(near, record.counts, explorer.problem.scales)
-    return Stretch(run, (explorer.policy.name == "uniform", data, hand, corners, sequence, record, stock))
+    batch = batch_of(explorer, source)
+    return Stretch(run, (explorer.policy.name == "uniform", data, hand, corners, batch, sequence, record, stock), batch)
 
 
-LOOP = Loop(("coci", "uniform"), Plan, prepare)
+LOOP = Loop(("coci", "uniform"), Plan, prepare, batches=True)

@@ -14,9 +14,8 @@ import numpy as np
 from ..compile import kernel, lean
 from ..data import Tree
 from ..enums import Status, Stop
-from ..kernels.draws import sample
-from ..kernels.heaps import arrange, fall, pop, push
-from ..kernels.sequences import log_term, weight_of, worth
+from ..kernels.heaps import arrange, fall, holds, moved, pop, push
+from ..kernels.sequences import log_term, worth
 from ..kernels.tree_proofs import (
     AGAIN,
     INNER_LOW,
@@ -31,6 +30,7 @@ from ..kernels.tree_proofs import (
     proofs_of,
     undecided,
 )
+from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
 from .declare import Loop, Stretch, lowered
 from .stretches import ENDED, HORIZON, TOTAL, WAITING, WITNESS, renew, shorten
 
@@ -84,58 +84,80 @@ def witness(t, data, proofs):
     return False
 
 
+@lean
+def next_edge(t, everywhere, now, data, proofs, batch, sequence, record):
+    """The next edge to be sampled, -1 if there is none or if the stretch has ended; and whether the intervals of this very round
+    are known by ``now``."""
+    arm, resting = np.int64(-1), 0
+    if everywhere:
+        if planned(batch) > 0 or batch.spend or witness(t, data, proofs):
+            return proofs.queue[0, 0], now
+        if shorten(proofs.state, proofs.logs):
+            return arm, now
+        bound_now(t, proofs, sequence, record)
+        for i in range(len(record.counts)):
+            if proofs.work[KNOWN, i] == Status.MAYBE and undecided(i, data, proofs):
+                return proofs.queue[0, 0], True
+        return arm, True
+    while proofs.state[WAITING] > 0:
+        i = proofs.queue[0, 0]
+        if proofs.work[KNOWN, i] == Status.MAYBE:
+            find_out(i, t, data, proofs)
+        if proofs.work[KNOWN, i] == Status.MAYBE and not now:
+            if shorten(proofs.state, proofs.logs):
+                break
+            bound_now(t, proofs, sequence, record)
+            now = True
+        if proofs.work[KNOWN, i] == Status.OPEN or (proofs.work[KNOWN, i] == Status.MAYBE and undecided(i, data, proofs)):
+            arm = i
+            break
+        proofs.state[WAITING] = pop(proofs.queue, 0, 0, proofs.state[WAITING], proofs.values, WEIGHT, -1.0)
+        if proofs.work[KNOWN, i] == Status.MAYBE:  # decided in this round, but too close to be left alone
+            proofs.work[LIMBO, resting] = i
+            resting += 1
+    for p in range(resting):
+        proofs.state[WAITING] = push(
+            proofs.queue, 0, 0, proofs.state[WAITING], proofs.work[LIMBO, p], proofs.values, WEIGHT, -1.0
+        )
+    return arm, now
+
+
 @kernel
-def run(everywhere, data, proofs, sequence, record, stock, limit, rounds):
+def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     t = proofs.state[TOTAL]
     for _ in range(rounds):
         if t > proofs.state[HORIZON]:
             begin(t, everywhere, proofs, sequence, record)
-        arm, resting, now = -1, 0, False
-        if everywhere:
-            arm = proofs.queue[0, 0]
-            if not witness(t, data, proofs):
-                if shorten(proofs.state, proofs.logs):
-                    continue
-                bound_now(t, proofs, sequence, record)
-                arm = -1
-                for i in range(len(record.counts)):
-                    if proofs.work[KNOWN, i] == Status.MAYBE and undecided(i, data, proofs):
-                        arm = proofs.queue[0, 0]
-                        break
-        else:
-            while proofs.state[WAITING] > 0:
-                i = proofs.queue[0, 0]
-                if proofs.work[KNOWN, i] == Status.MAYBE:
-                    find_out(i, t, data, proofs)
-                if proofs.work[KNOWN, i] == Status.MAYBE and not now:
-                    if shorten(proofs.state, proofs.logs):
-                        break
-                    bound_now(t, proofs, sequence, record)
-                    now = True
-                if proofs.work[KNOWN, i] == Status.OPEN or (proofs.work[KNOWN, i] == Status.MAYBE and undecided(i, data, proofs)):
-                    arm = i
-                    break
-                proofs.state[WAITING] = pop(proofs.queue, 0, 0, proofs.state[WAITING], proofs.values, WEIGHT, -1.0)
-                if proofs.work[KNOWN, i] == Status.MAYBE:  # decided in this round, but too close to be left alone
-                    proofs.work[LIMBO, resting] = i
-                    resting += 1
-            for p in range(resting):
-                proofs.state[WAITING] = push(
-                    proofs.queue, 0, 0, proofs.state[WAITING], proofs.work[LIMBO, p], proofs.values, WEIGHT, -1.0
-                )
+        size, now = room(t, batch, limit), False
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        while planned(batch) < size:
+            arm, now = next_edge(t, everywhere, now, data, proofs, batch, sequence, record)
             if proofs.state[HORIZON] == ENDED:
+                break
+            if arm >= 0:
+                plan_by(arm, WEIGHT, proofs.values, batch, sequence, record)
+                fall(proofs.queue, 0, 0, proofs.state[WAITING], 0, proofs.values, WEIGHT, -1.0)
                 continue
-        what = sample(arm, t, record, stock, limit)
+            if not batch.spend:
+                return Stop.DECIDED.value, -1
+            while planned(batch) < size:  # nothing is in question
+                arm = heaviest(WEIGHT, proofs.values)
+                plan_by(arm, WEIGHT, proofs.values, batch, sequence, record)
+                if holds(proofs.queue, 0, 0, proofs.state[WAITING], arm):
+                    moved(proofs.queue, 0, 0, proofs.state[WAITING], arm, proofs.values, WEIGHT, -1.0)
+        if proofs.state[HORIZON] == ENDED:
+            continue
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        t += 1
+        t += planned(batch)
         proofs.state[TOTAL] = t
-        proofs.values[WEIGHT, arm] = weight_of(arm, sequence, record)
-        fall(proofs.queue, 0, 0, proofs.state[WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
-        bound(arm, proofs, sequence, record)
-        check(arm, everywhere, proofs)
-    return Stop.PAUSED, -1
+        for q in range(distinct(batch)):
+            bound(batch.arms[q], proofs, sequence, record)
+            check(batch.arms[q], everywhere, proofs)
+    return Stop.PAUSED.value, -1
 
 
 def fits(explorer: Any) -> bool:
@@ -146,8 +168,8 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     m = len(record.counts)
     state = np.array([record.counts.sum(), 0, ENDED, 64 * m, 0, max(m // 4, 16), 64 * m])
-    proofs = proofs_of(data, record.counts, explorer.problem.scales, state)
-    return Stretch(run, (explorer.policy.name == "uniform", data, proofs, sequence, record, stock))
+    proofs, batch = proofs_of(data, record.counts, explorer.problem.scales, state), batch_of(explorer, source)
+    return Stretch(run, (explorer.policy.name == "uniform", data, proofs, batch, sequence, record, stock), batch)
 
 
-LOOP = Loop(("coci", "uniform"), Tree, prepare, fits)
+LOOP = Loop(("coci", "uniform"), Tree, prepare, fits, batches=True)

@@ -24,7 +24,7 @@ from ..kernels.least import least_evidence
 from ..kernels.record import offset_of
 from ..kernels.sequences import unit_of
 from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one, size_of
-from .batch import PLANNED, TAKEN, Batch, batch_of, plan
+from .batch import PLANNED, TAKEN, Batch, batch_of, plan, planned
 from .declare import lowered
 
 UPPER, LOWER = 0, 1  # rows of ``pair`` and ``slopes``
@@ -283,12 +283,6 @@ def lacking(e, game):
 
 
 @tight
-def planned(game):
-    """How many samples the plan has."""
-    return game.batch.state[PLANNED]
-
-
-@tight
 def sampling(arm, game):
     """Plan a sample of an arm."""
     table = game.table
@@ -303,7 +297,7 @@ def sampling(arm, game):
 def foresee(game):
     """The sample that was planned last weighs as if it agreed with those before."""
     table = game.table
-    arm = game.batch.arms[planned(game) - 1]
+    arm = game.batch.arms[planned(game.batch) - 1]
     if table.paired[arm] and table.counts[arm] % 2 == 1:
         return
     game.arms.n[arm] += 1.0
@@ -316,7 +310,7 @@ def take_in(game):
     """The arms of the plan were observed; those that gave evidence come first in ``moved``: half a pair is none yet."""
     table, batch, state = game.table, game.batch, game.table.state
     many, fresh = 0, 0
-    for q in range(planned(game)):
+    for q in range(planned(game.batch)):
         arm = batch.arms[q]
         n = batch.ahead[arm]
         if n == 0:

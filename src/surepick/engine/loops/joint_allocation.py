@@ -14,7 +14,7 @@ from ..data import Allocation
 from ..enums import Stop, Verdict
 from ..kernels.allocation import improve
 from ..kernels.tournament import ORDER
-from .batch import take
+from .batch import planned, room, take
 from .declare import Loop, Stretch
 from .joint import (
     COUNT,
@@ -30,7 +30,6 @@ from .joint import (
     joined,
     lacking,
     near,
-    planned,
     rescore,
     sampling,
     short,
@@ -80,7 +79,7 @@ def run(data, before, game, limit, rounds):
     state = table.state
     begin(game)
     for _ in range(rounds):
-        if planned(game) == 0:
+        if planned(batch) == 0:
             anew, many = state[OBSERVED] < 0, state[FRESH]
             if not improve(data, table.weights, table.decision):
                 return Stop.UNSURE.value, -1
@@ -92,10 +91,10 @@ def run(data, before, game, limit, rounds):
                     before[i] = table.decision[i]
                     many = joined(i, many, table)
             rescore(anew, many, game)
-            size = min(batch.size, limit - state[TOTAL])
+            size = room(state[TOTAL], batch, limit)
             if size <= 0:
                 return Stop.SPENT.value, -1
-            while planned(game) < size:
+            while planned(batch) < size:
                 e, certified = -1, True
                 if state[COUNT] > 0:
                     e = weakest(game)
@@ -108,11 +107,11 @@ def run(data, before, game, limit, rounds):
                             e, certified = f, False
                 if (batch.size > 1 or batch.spend) and lacking(e, game):
                     return Stop.UNSURE.value, -1
-                arm = choose(e, certified and planned(game) == 0 and not batch.spend, game)
+                arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)
                 if arm < 0:
                     return Stop.DECIDED.value, -1
                 sampling(arm, game)
-                if planned(game) < size:
+                if planned(batch) < size:
                     foresee(game)
         what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:

@@ -39,9 +39,9 @@ from ..kernels.corners import (
     status,
     unpark,
 )
-from ..kernels.draws import sample
 from ..kernels.heaps import arrange, fall, moved, pop, push
-from ..kernels.sequences import ends, log_term, weight_of
+from ..kernels.sequences import ends, log_term
+from .batch import distinct, heaviest, plan_by, planned, room, take
 from .stretches import HAIR
 
 BEGIN, END, UNTIL = 0, 1, 2  # rows of ``reach``, of an arm's fence: the logarithm at its beginning, at its horizon; the horizon
@@ -189,20 +189,13 @@ def witness(hand, corners):
 
 
 @lean
-def rounds_of(everywhere, tested, out, hand, corners, sequence, record, stock, limit, rounds):
-    """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
-    m, t = len(record.counts), corners.state[TOTAL]
-    for _ in range(rounds):
-        changed = False
-        while corners.reach[UNTIL, corners.timer[0, 0]] < t:
-            i = corners.timer[0, 0]
-            level = min(corners.notes[LEVEL, i] + 1, highest(t, m))
-            refence(i, t, level, hand, corners, sequence, record)
-            changed = True
-        if changed and not everywhere:
-            look_again(hand, corners)
-        arm, resting, unsure = -1, 0, -1
-        if everywhere:
+def next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record):
+    """(PAUSED, the next arm to be sampled, -1 if there is none), or (TEST, -1) if the very box must be tested."""
+    while True:
+        arm, resting, unsure = np.int64(-1), 0, -1
+        if everywhere and (planned(batch) > 0 or batch.spend):
+            arm = corners.queue[0, 0]
+        elif everywhere:
             found = witness(hand, corners)
             if found == Status.OPEN or (found == Status.MAYBE and tested and out.any()):
                 arm = corners.queue[0, 0]
@@ -226,25 +219,61 @@ def rounds_of(everywhere, tested, out, hand, corners, sequence, record, stock, l
                 corners.state[WAITING] = push(
                     corners.queue, 0, 0, corners.state[WAITING], corners.notes[LIMBO, p], corners.weights, 0, -1.0
                 )
-        if unsure >= 0:
-            if not look_closer(unsure, t, hand, corners, sequence, record):
-                return Stop.TEST, -1
-            if not everywhere:
-                look_again(hand, corners)
-            continue
-        what = sample(arm, t, record, stock, limit)
+        if unsure < 0:
+            return Stop.PAUSED.value, arm
+        if not look_closer(unsure, t, hand, corners, sequence, record):
+            return Stop.TEST.value, arm
+        if not everywhere:
+            look_again(hand, corners)
+
+
+@lean
+def rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, rounds):
+    """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
+    m, t = len(record.counts), corners.state[TOTAL]
+    for _ in range(rounds):
+        changed = False
+        while corners.reach[UNTIL, corners.timer[0, 0]] < t:
+            i = corners.timer[0, 0]
+            level = min(corners.notes[LEVEL, i] + 1, highest(t, m))
+            refence(i, t, level, hand, corners, sequence, record)
+            changed = True
+        if changed and not everywhere:
+            look_again(hand, corners)
+        size = room(t, batch, limit)
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        while planned(batch) < size:
+            what, arm = next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
+            if what == Stop.TEST:
+                return what, arm
+            if arm >= 0:
+                plan_by(arm, 0, corners.weights, batch, sequence, record)
+                fall(corners.queue, 0, 0, corners.state[WAITING], 0, corners.weights, 0, -1.0)
+                continue
+            if not batch.spend:
+                return Stop.DECIDED.value, arm
+            while planned(batch) < size:  # nothing is in question
+                arm = heaviest(0, corners.weights)
+                plan_by(arm, 0, corners.weights, batch, sequence, record)
+                if corners.notes[WHERE, arm] == PARKED:
+                    unpark(arm, corners)
+                else:
+                    moved(corners.queue, 0, 0, corners.state[WAITING], arm, corners.weights, 0, -1.0)
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        t += 1
-        corners.state[TOTAL], tested = t, False
-        corners.weights[0, arm] = weight_of(arm, sequence, record)
-        fall(corners.queue, 0, 0, corners.state[WAITING], corners.queue[1, arm], corners.weights, 0, -1.0)
-        if not within_fence(arm, corners, sequence, record):
-            level = min(corners.notes[LEVEL, arm] + (record.counts[arm] % PATIENCE == 0), highest(t, m))
-            refence(arm, t, level, hand, corners, sequence, record)
-            if not everywhere:
-                look_again(hand, corners)
-    return Stop.PAUSED, -1
+        t += planned(batch)
+        corners.state[TOTAL], tested, changed = t, False, False
+        for q in range(distinct(batch)):
+            arm = batch.arms[q]
+            if not within_fence(arm, corners, sequence, record):
+                level = min(corners.notes[LEVEL, arm] + (record.counts[arm] % PATIENCE == 0), highest(t, m))
+                refence(arm, t, level, hand, corners, sequence, record)
+                changed = True
+        if changed and not everywhere:
+            look_again(hand, corners)
+    return Stop.PAUSED.value, -1
 
 
 @lean
