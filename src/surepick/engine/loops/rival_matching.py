@@ -6,4 +6,4 @@ from ..data import Assignment
 from .declare import Loop
 from .rivals import prepare
 
-LOOP = Loop(("clucb", "unified", "coci", "uniform"), Assignment, prepare)
+LOOP = Loop(("clucb", "unified", "coci", "uniform"), Assignment, prepare, batches=True)

@@ -23,10 +23,10 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Array, Partition
 from ..enums import Column, Form, Span, Stop
-from ..kernels.draws import sample
-from ..kernels.heaps import before, exchange, fall, moved, push, rank, remove
+from ..kernels.heaps import before, exchange, fall, holds, moved, push, rank, remove
 from ..kernels.partitions import groups_of
-from ..kernels.sequences import log_term, weight_of, within, worth
+from ..kernels.sequences import log_term, within, worth
+from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
 from .declare import Loop, Stretch, lowered
 from .rivals import CLOSE
 from .stretches import HAIR
@@ -197,10 +197,10 @@ def settle(t, edge, end, start, contest, sequence, record):
 
 
 @lean
-def extend(t, data, contest, sequence, record):
-    """Further horizons for the arms whose horizon is reached; returns the number of groups that are touched."""
+def extend(since, t, data, contest, sequence, record):
+    """Further horizons for the arms whose horizon was reached since; returns the number of groups that are touched."""
     top, groups = 0, 0
-    while top < contest.state[MOST] and (t >> top) & 1 == 0:
+    while top < contest.state[MOST] and since >> (top + 1) != t >> (top + 1):
         top += 1
     for j in range(top, -1, -1):
         i = contest.lists[HEAD, j]
@@ -298,74 +298,100 @@ def weigh(t, data, contest, sequence, record):
         if by > most:
             most, contest.state[WITNESS] = by, i
     if abs(gap) <= CLOSE * size:
-        return Stop.UNSURE
-    return Stop.DECIDED if gap < 0.0 else Stop.PAUSED
+        return Stop.UNSURE.value
+    return Stop.DECIDED.value if gap < 0.0 else Stop.PAUSED.value
 
 
 @lean
-def rounds_of(by_gap, data, contest, sequence, record, stock, limit, rounds):
+def standing(t, by_gap, data, contest, sequence, record):
+    """DECIDED if the rival is no better than the decision, UNSURE if rounding cannot tell, PAUSED if it may be better."""
+    if contest.state[WAITING] == 0:
+        return Stop.DECIDED.value
+    if by_gap:
+        least = 4.0 * CLOSE * contest.state[WAITING] * contest.size[0]
+        head = contest.heaps[2 * QUEUE, 0]
+        if ahead_by(head, data, contest) <= least and ahead_by(contest.state[WITNESS], data, contest) <= least:
+            return weigh(t, data, contest, sequence, record)
+    return Stop.PAUSED.value
+
+
+@lean
+def sampled(arm, t, data, contest, sequence, record):
+    """An arm has been sampled."""
+    g = contest.group[arm]
+    if g < 0:
+        return
+    start, edge, end = data.starts[g], data.starts[g] + data.k, data.starts[g + 1]
+    low, up = worth(arm, log_until(0, t, contest, sequence), sequence, record)
+    contest.values[CLIPPED, arm] = within(sequence.span[Span.SIGN, arm] * record.table[arm, Column.ESTIMATE], low, up)
+    if contest.heaps[2 * DECISION + 1, arm] < edge:
+        moved(contest.heaps, DECISION, start, data.k, arm, contest.values, CLIPPED, 1.0)
+    else:
+        moved(contest.heaps, DECISION, edge, end - edge, arm, contest.values, CLIPPED, -1.0)
+    a, b = contest.heaps[2 * DECISION, start], contest.heaps[2 * DECISION, edge]
+    swapped = exchange(contest.heaps, DECISION, start, data.k, end, contest.values, CLIPPED)
+    keep(arm, contest.notes[POWER_OF, arm], t, edge, end, start, contest, sequence, record)
+    if swapped:
+        other = a if b == arm else b
+        keep(other, contest.notes[POWER_OF, other], t, edge, end, start, contest, sequence, record)
+        tend(arm, edge, contest)
+        tend(other, edge, contest)
+    settle(t, edge, end, start, contest, sequence, record)
+
+
+@lean
+def rounds_of(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
     t = contest.state[TOTAL]
     drift, last = sequence.power > 0.0, log_term(LATEST, sequence)
     for _ in range(rounds):
-        if contest.state[WAITING] == 0:
-            return Stop.DECIDED, -1
-        arm = contest.heaps[2 * QUEUE, 0]
-        if by_gap:
-            least = 4.0 * CLOSE * contest.state[WAITING] * contest.size[0]
-            if ahead_by(arm, data, contest) <= least and ahead_by(contest.state[WITNESS], data, contest) <= least:
-                what = weigh(t, data, contest, sequence, record)
-                if what != Stop.PAUSED:
-                    return what, -1
-        what = sample(arm, t, record, stock, limit)
+        size = room(t, batch, limit)
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        if planned(batch) == 0:
+            what = standing(t, by_gap, data, contest, sequence, record)
+            if what == Stop.UNSURE or (what == Stop.DECIDED and not batch.spend):
+                return what, -1
+            while planned(batch) < size and what != Stop.DECIDED:
+                plan_by(contest.heaps[2 * QUEUE, 0], WEIGHT, contest.values, batch, sequence, record)
+                fall(contest.heaps, QUEUE, 0, contest.state[WAITING], 0, contest.values, WEIGHT, -1.0)
+            while planned(batch) < size:  # nothing is in question
+                arm = heaviest(WEIGHT, contest.values)
+                plan_by(arm, WEIGHT, contest.values, batch, sequence, record)
+                if holds(contest.heaps, QUEUE, 0, contest.state[WAITING], arm):
+                    moved(contest.heaps, QUEUE, 0, contest.state[WAITING], arm, contest.values, WEIGHT, -1.0)
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        t += 1
+        since, groups = t, 0
+        t += planned(batch)
         contest.state[TOTAL] = t
-        contest.values[WEIGHT, arm] = weight_of(arm, sequence, record)
-        fall(contest.heaps, QUEUE, 0, contest.state[WAITING], 0, contest.values, WEIGHT, -1.0)
-        contest.size[0] = max(contest.size[0], reach(arm, last, sequence, record))
-        groups = 0
+        many = distinct(batch)
+        for q in range(many):
+            contest.size[0] = max(contest.size[0], reach(batch.arms[q], last, sequence, record))
         if drift:
-            groups = extend(t, data, contest, sequence, record)
-        g = contest.group[arm]
-        start, edge, end = data.starts[g], data.starts[g] + data.k, data.starts[g + 1]
-        low, up = worth(arm, log_until(0, t, contest, sequence), sequence, record)
-        contest.values[CLIPPED, arm] = within(sequence.span[Span.SIGN, arm] * record.table[arm, Column.ESTIMATE], low, up)
-        if contest.heaps[2 * DECISION + 1, arm] < edge:
-            moved(contest.heaps, DECISION, start, data.k, arm, contest.values, CLIPPED, 1.0)
-        else:
-            moved(contest.heaps, DECISION, edge, end - edge, arm, contest.values, CLIPPED, -1.0)
-        a, b = contest.heaps[2 * DECISION, start], contest.heaps[2 * DECISION, edge]
-        swapped = exchange(contest.heaps, DECISION, start, data.k, end, contest.values, CLIPPED)
-        j = contest.notes[POWER_OF, arm]
-        keep(arm, j, t, edge, end, start, contest, sequence, record)
-        if swapped:
-            other = a if b == arm else b
-            j = contest.notes[POWER_OF, other]
-            keep(other, j, t, edge, end, start, contest, sequence, record)
-            tend(arm, edge, contest)
-            tend(other, edge, contest)
-        settle(t, edge, end, start, contest, sequence, record)
+            groups = extend(since, t, data, contest, sequence, record)
+        for q in range(many):
+            sampled(batch.arms[q], t, data, contest, sequence, record)
         for p in range(groups):
             g = contest.touched[GROUPS, p]
             contest.touched[MARKED, g] = 0
             settle(t, data.starts[g] + data.k, data.starts[g + 1], data.starts[g], contest, sequence, record)
-    return Stop.PAUSED, -1
+    return Stop.PAUSED.value, -1
 
 
 @kernel
-def run(by_gap, data, contest, sequence, record, stock, limit, rounds):
+def run(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     if contest.state[BEGUN] == 0:
         begin(data, contest, sequence, record)
         contest.state[BEGUN] = 1
-    return rounds_of(by_gap, data, contest, sequence, record, stock, limit, rounds)
+    return rounds_of(by_gap, data, contest, batch, sequence, record, stock, limit, rounds)
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
-    contest = contest_of(data, record.counts, explorer.problem.scales)
-    return Stretch(run, (explorer.policy.name == "clucb", data, contest, sequence, record, stock))
+    contest, batch = contest_of(data, record.counts, explorer.problem.scales), batch_of(explorer, source)
+    return Stretch(run, (explorer.policy.name == "clucb", data, contest, batch, sequence, record, stock), batch)
 
 
-LOOP = Loop(("clucb", "unified"), Partition, prepare)
+LOOP = Loop(("clucb", "unified"), Partition, prepare, batches=True)

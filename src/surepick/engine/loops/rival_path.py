@@ -6,4 +6,4 @@ from ..data import Ways
 from .declare import Loop
 from .rivals import prepare
 
-LOOP = Loop(("clucb", "unified", "coci", "uniform"), Ways, prepare)
+LOOP = Loop(("clucb", "unified", "coci", "uniform"), Ways, prepare, batches=True)

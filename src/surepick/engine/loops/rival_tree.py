@@ -13,11 +13,11 @@ import numpy as np
 from ..compile import kernel, lean
 from ..data import Tree
 from ..enums import Stop
-from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.trees import grow
+from .batch import batch_of, distinct, planned, room, take
 from .declare import Loop, Stretch, lowered
-from .rivals import at_estimates, at_worst, contested, corner_of
+from .rivals import at_estimates, at_worst, corner_of, plan_rivals
 
 
 @lean
@@ -44,30 +44,38 @@ def best_again(data, weights, first, order, parent, decision):
 
 
 @kernel
-def run(by_gap, data, corner, sequence, record, stock, limit, rounds):
+def run(by_gap, data, corner, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
+    what, arm = take(batch, record, stock)  # what is left of the last plan
+    if what != Stop.PAUSED:
+        return what, arm
+    distinct(batch)
     m = len(record.counts)
     by_estimate, by_corner, parent = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(data.nodes, np.int64)
-    t, arm = record.counts.sum(), np.int64(-1)
+    t, many = record.counts.sum(), -1
     for _ in range(rounds):
-        first = arm < 0
-        at_estimates(t, arm, corner, sequence, record)
-        best_again(data, corner.weights, first, by_estimate, parent, corner.decision)
+        size = room(t, batch, limit)
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        at_estimates(t, many, corner, batch, sequence, record)
+        best_again(data, corner.weights, many < 0, by_estimate, parent, corner.decision)
         at_worst(corner)
-        best_again(data, corner.weights, first, by_corner, parent, corner.rival)
-        what, arm = contested(by_gap, False, corner)
-        if what == Stop.PAUSED:
-            what = sample(arm, t, record, stock, limit)
+        best_again(data, corner.weights, many < 0, by_corner, parent, corner.rival)
+        what = plan_rivals(by_gap, False, size, corner, batch, sequence, record)
+        if what != Stop.PAUSED:
+            return what, -1
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        t += 1
-    return Stop.PAUSED, -1
+        t += planned(batch)
+        many = distinct(batch)
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
-    corner = corner_of(data.sign, len(record.counts))
-    return Stretch(run, (explorer.policy.name == "clucb", data, corner, sequence, record, stock))
+    corner, batch = corner_of(data.sign, len(record.counts)), batch_of(explorer, source)
+    return Stretch(run, (explorer.policy.name == "clucb", data, corner, batch, sequence, record, stock), batch)
 
 
-LOOP = Loop(("clucb", "unified"), Tree, prepare)
+LOOP = Loop(("clucb", "unified"), Tree, prepare, batches=True)

@@ -14,9 +14,9 @@ import numpy as np
 from ..compile import kernel, lean
 from ..data import Array
 from ..enums import Column, Stop
-from ..kernels.draws import sample
 from ..kernels.oracles import best
 from ..kernels.sequences import ends, log_term, weight_of
+from .batch import batch_of, distinct, plan_by, planned, room, take
 from .declare import Stretch, lowered
 
 CLOSE = 1e-9  # a gap this near 0, by the size of its terms, is left to the arithmetic of the Python loop
@@ -29,25 +29,28 @@ class Corner(NamedTuple):
     lower: Array
     upper: Array
     weights: Array  # what is maximised there
-    priority: Array  # how little is known of every arm
+    priority: Array  # in its one row, how little is known of every arm
     decision: Array
     rival: Array
 
 
 def corner_of(sign: float, m: int) -> Corner:
     whole = np.int64
-    return Corner(sign, np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m, whole), np.empty(m, whole))
+    return Corner(sign, np.empty(m), np.empty(m), np.empty(m), np.empty((1, m)), np.empty(m, whole), np.empty(m, whole))
 
 
 @lean
-def at_estimates(t, last, corner, sequence, record):
-    """The box after t samples, the last one of arm ``last`` (-1: none), and the corner nearest to the estimates."""
-    c, drift = log_term(t, sequence), sequence.power > 0.0
-    for i in range(len(record.counts)):
-        if drift or last < 0 or i == last:
-            corner.lower[i], corner.upper[i] = ends(i, c, sequence, record)
-        if last < 0 or i == last:
-            corner.priority[i] = weight_of(i, sequence, record)
+def at_estimates(t, many, corner, batch, sequence, record):
+    """The box after t samples, the last ones of the first so many arms of the batch (-1: of any), and the corner nearest to the
+    estimates."""
+    c, m = log_term(t, sequence), len(record.counts)
+    every = many < 0 or sequence.power > 0.0
+    for q in range(m if every else many):
+        i = q if every else batch.arms[q]
+        corner.lower[i], corner.upper[i] = ends(i, c, sequence, record)
+    for i in range(m):
+        if many < 0:
+            corner.priority[0, i] = weight_of(i, sequence, record)
         corner.weights[i] = corner.sign * min(max(record.table[i, Column.ESTIMATE], corner.lower[i]), corner.upper[i])
 
 
@@ -60,53 +63,74 @@ def at_worst(corner):
 
 
 @lean
-def contested(by_gap, everywhere, corner):
-    """(PAUSED, the least known arm in which decision and rival differ, or of all arms), or why the loop returns.
+def contested(by_gap, corner):
+    """PAUSED if the rival may be better than the decision; else why the loop returns.
 
     It stops when the gap is at most 0 (``by_gap``) or when the rival is the decision itself.
     """
-    arm, heaviest, differ, gap, size = -1, -1.0, False, 0.0, 0.0
+    differ, gap, size = False, 0.0, 0.0
     for i in range(len(corner.decision)):
         if corner.rival[i] != corner.decision[i]:
             differ = True
             gap += corner.weights[i] * (corner.rival[i] - corner.decision[i])
             size += abs(corner.weights[i])
-        elif not everywhere:
-            continue
-        if corner.priority[i] > heaviest:
-            arm, heaviest = i, corner.priority[i]
     if not differ:
-        return Stop.DECIDED, -1
+        return Stop.DECIDED.value
     if by_gap:
         if abs(gap) <= CLOSE * size:
-            return Stop.UNSURE, -1
+            return Stop.UNSURE.value
         if gap < 0.0:
-            return Stop.DECIDED, -1
-    return Stop.PAUSED, arm
+            return Stop.DECIDED.value
+    return Stop.PAUSED.value
+
+
+@lean
+def plan_rivals(by_gap, everywhere, size, corner, batch, sequence, record):
+    """Plan the next samples, each time of the least known arm in which decision and rival differ, or of all arms; PAUSED, or why
+    the loop returns."""
+    what = contested(by_gap, corner)
+    everything = everywhere
+    if what == Stop.DECIDED and batch.spend:  # nothing is in question
+        what, everything = Stop.PAUSED.value, True
+    while what == Stop.PAUSED and planned(batch) < size:
+        arm, heaviest = -1, -1.0
+        for i in range(len(corner.decision)):
+            if (everything or corner.rival[i] != corner.decision[i]) and corner.priority[0, i] > heaviest:
+                arm, heaviest = i, corner.priority[0, i]
+        plan_by(arm, 0, corner.priority, batch, sequence, record)
+    return what
 
 
 @kernel
-def run(by_gap, everywhere, data, corner, sequence, record, stock, limit, rounds):
+def run(by_gap, everywhere, data, corner, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    t, arm = record.counts.sum(), np.int64(-1)
+    what, arm = take(batch, record, stock)  # what is left of the last plan
+    if what != Stop.PAUSED:
+        return what, arm
+    distinct(batch)
+    t, many = record.counts.sum(), -1
     for _ in range(rounds):
-        at_estimates(t, arm, corner, sequence, record)
+        size = room(t, batch, limit)
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        at_estimates(t, many, corner, batch, sequence, record)
         if not best(data, corner.weights, corner.decision):
-            return Stop.UNSURE, -1
+            return Stop.UNSURE.value, -1
         at_worst(corner)
         if not best(data, corner.weights, corner.rival):
-            return Stop.UNSURE, -1
-        what, arm = contested(by_gap, everywhere, corner)
-        if what == Stop.PAUSED:
-            what = sample(arm, t, record, stock, limit)
+            return Stop.UNSURE.value, -1
+        what = plan_rivals(by_gap, everywhere, size, corner, batch, sequence, record)
+        if what != Stop.PAUSED:
+            return what, -1
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        t += 1
-    return Stop.PAUSED, -1
+        t += planned(batch)
+        many = distinct(batch)
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
-    corner = corner_of(data.sign, len(record.counts))
-    name = explorer.policy.name
-    return Stretch(run, (name == "clucb", name == "uniform", data, corner, sequence, record, stock))
+    corner, batch, name = corner_of(data.sign, len(record.counts)), batch_of(explorer, source), explorer.policy.name
+    return Stretch(run, (name == "clucb", name == "uniform", data, corner, batch, sequence, record, stock), batch)
