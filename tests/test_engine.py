@@ -178,6 +178,44 @@ def test_same_trajectory_with_every_sequence(name: str, policy: str) -> None:
                 assert plain == compiled, confidence
 
 
+IN_BATCHES = [
+    (n, p) for n, (problem, _) in WORLDS.items() for p in compiled_policies(problem) if p not in ("joint-linear", "pac")
+]
+
+
+@pytest.mark.parametrize(("name", "policy"), IN_BATCHES)
+def test_same_trajectory_in_batches_and_to_the_end_of_the_budget(name: str, policy: str) -> None:
+    """With intervals that widen in time, and with the default ones; the decision is soon certain with delta = 0.9."""
+    problem, world = WORLDS[name]
+    for confidence in {"auto", *sequences(problem, policy)} & {"auto", "paper"}:
+        for batch, spend, delta, budget in (
+            (7, False, 0.1, 300),
+            (33, False, 0.9, 900),
+            (1, True, 0.9, 700),
+            (20, True, 0.9, 900),
+        ):
+            found = []
+            for compiled in (False, True):
+                explorer = sp.Explorer(problem, delta, policy=policy, confidence=confidence, budget=budget, spend=spend)
+                assert find(explorer, batch) is not None
+                drive(explorer, world, batch=batch, seed=5, compiled=compiled)
+                found.append(explorer.certificate().to_dict())
+            assert found[0] == found[1], (confidence, batch, spend)
+
+
+def test_a_function_is_asked_for_a_batch_at_once() -> None:
+    """Also where a loop could take its values one by one: a batch may be a day in the field."""
+    asked = []
+
+    def sampler(arm: int, n: int, rng: np.random.Generator) -> list[float]:
+        asked.append(n)
+        return list(rng.random(n) * (1.0 - 0.5 * arm))
+
+    explorer = sp.Explorer(sp.BestArm(2), budget=200)
+    drive(explorer, sampler, batch=50)
+    assert max(asked) > 1
+
+
 def test_a_sequence_from_elsewhere_is_left_to_the_plain_loop() -> None:
     """It may have other intervals than the class that it derives from."""
 

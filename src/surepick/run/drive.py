@@ -157,7 +157,6 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
         elif rounds <= until and (took < STRETCH or rounds > 1):
             rounds = 2 * rounds if took < STRETCH else rounds // 2
         yield from schedule.look()
-    source.take_all(stretch.left())
     return False
 
 

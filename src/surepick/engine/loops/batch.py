@@ -35,12 +35,6 @@ def batch_of(explorer: Any, source: Any) -> Batch:
     return Batch(source.batch, explorer.spend, np.empty(source.batch, whole), np.zeros(m, whole), np.zeros(2, whole))
 
 
-def rest_of(batch: Batch) -> list[int]:
-    """The arms of samples that are planned and not taken."""
-    rest: list[int] = batch.arms[batch.state[TAKEN] : batch.state[PLANNED]].tolist()
-    return rest
-
-
 @tight
 def plan(arm, batch):
     """One sample of an arm more."""

@@ -40,7 +40,7 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     near = np.array([explorer.problem.solve_at(end) for end in explorer.box()])
     corners = corners_of(near, record.counts, explorer.problem.scales)
     batch = batch_of(explorer, source)
-    return Stretch(run, (explorer.policy.name == "uniform", data, hand, corners, batch, sequence, record, stock), batch)
+    return Stretch(run, (explorer.policy.name == "uniform", data, hand, corners, batch, sequence, record, stock))
 
 
 LOOP = Loop(("coci", "uniform"), Allocation, prepare, batches=True)

@@ -161,7 +161,7 @@ def fits(explorer: Any) -> bool:
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     batch = batch_of(explorer, source)
-    return Stretch(run, (explorer.policy.name == "uniform", np.array([1 / 64]), data, batch, sequence, record, stock), batch)
+    return Stretch(run, (explorer.policy.name == "uniform", np.array([1 / 64]), data, batch, sequence, record, stock))
 
 
 LOOP = Loop(("coci", "uniform"), Tree, prepare, fits, batches=True)

@@ -277,7 +277,7 @@ def run(everywhere, data, ranks, batch, sequence, record, stock, limit, rounds):
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     ranks, batch = ranks_of(data, record.counts, explorer.problem.scales), batch_of(explorer, source)
-    return Stretch(run, (explorer.policy.name == "uniform", data, ranks, batch, sequence, record, stock), batch)
+    return Stretch(run, (explorer.policy.name == "uniform", data, ranks, batch, sequence, record, stock))
 
 
 LOOP = Loop(("coci", "uniform"), Partition, prepare, batches=True)

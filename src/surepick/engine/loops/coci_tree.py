@@ -169,7 +169,7 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     m = len(record.counts)
     state = np.array([record.counts.sum(), 0, ENDED, 64 * m, 0, max(m // 4, 16), 64 * m])
     proofs, batch = proofs_of(data, record.counts, explorer.problem.scales, state), batch_of(explorer, source)
-    return Stretch(run, (explorer.policy.name == "uniform", data, proofs, batch, sequence, record, stock), batch)
+    return Stretch(run, (explorer.policy.name == "uniform", data, proofs, batch, sequence, record, stock))
 
 
 LOOP = Loop(("coci", "uniform"), Tree, prepare, fits, batches=True)

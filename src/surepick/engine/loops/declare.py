@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from ...estimators import Moments
 from ..data import Record, Sequence, Stock
-from .batch import Batch, rest_of
 
 
 class Stretch(NamedTuple):
@@ -16,15 +15,10 @@ class Stretch(NamedTuple):
 
     kernel: Any
     given: tuple[Any, ...]
-    batch: Batch | None = None
 
     def __call__(self, limit: int, rounds: int) -> tuple[int, int]:
         found: tuple[int, int] = self.kernel(*self.given, limit, rounds)
         return found
-
-    def left(self) -> list[int]:
-        """The arms of samples that are planned but not taken, as the stretch stands."""
-        return [] if self.batch is None else rest_of(self.batch)
 
 
 def always(explorer: Any) -> bool:

@@ -123,7 +123,7 @@ def run(data, before, game, limit, rounds):
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, m = explorer.problem.lower(), explorer.problem.m
     game = game_of(explorer, source, m * m, False)
-    return Stretch(run, (data, np.empty(m, dtype=np.int64), game), game.batch)
+    return Stretch(run, (data, np.empty(m, dtype=np.int64), game))
 
 
 LOOP = Loop(("joint",), Allocation, prepare, batches=True, parameters=("box_share",))

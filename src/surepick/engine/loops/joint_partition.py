@@ -235,7 +235,7 @@ def run(data, game, limit, rounds):
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     game = game_of(explorer, source, explorer.policy.pairs, True)
-    return Stretch(run, (explorer.problem.lower(), game), game.batch)
+    return Stretch(run, (explorer.problem.lower(), game))
 
 
 LOOP = Loop(("joint",), Partition, prepare, batches=True, parameters=("box_share",))

@@ -391,7 +391,7 @@ def run(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     contest, batch = contest_of(data, record.counts, explorer.problem.scales), batch_of(explorer, source)
-    return Stretch(run, (explorer.policy.name == "clucb", data, contest, batch, sequence, record, stock), batch)
+    return Stretch(run, (explorer.policy.name == "clucb", data, contest, batch, sequence, record, stock))
 
 
 LOOP = Loop(("clucb", "unified"), Partition, prepare, batches=True)

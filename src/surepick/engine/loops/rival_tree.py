@@ -75,7 +75,7 @@ def run(by_gap, data, corner, batch, sequence, record, stock, limit, rounds):
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     corner, batch = corner_of(data.sign, len(record.counts)), batch_of(explorer, source)
-    return Stretch(run, (explorer.policy.name == "clucb", data, corner, batch, sequence, record, stock), batch)
+    return Stretch(run, (explorer.policy.name == "clucb", data, corner, batch, sequence, record, stock))
 
 
 LOOP = Loop(("clucb", "unified"), Tree, prepare, batches=True)

@@ -133,4 +133,4 @@ def run(by_gap, everywhere, data, corner, batch, sequence, record, stock, limit,
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     corner, batch, name = corner_of(data.sign, len(record.counts)), batch_of(explorer, source), explorer.policy.name
-    return Stretch(run, (name == "clucb", name == "uniform", data, corner, batch, sequence, record, stock), batch)
+    return Stretch(run, (name == "clucb", name == "uniform", data, corner, batch, sequence, record, stock))
