@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,7 +60,7 @@ class Program(Problem):
     bimonotone = False
     exact = False
     undecided_cheap = False
-    caches = (*Problem.caches, "_moves")
+    caches: ClassVar[tuple[str, ...]] = (*Problem.caches, "_moves")
 
     def __init__(
         self,
