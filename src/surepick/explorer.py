@@ -15,7 +15,7 @@ from .arms import Bools, Floats, Ints, Values
 from .checks import MANY, short, whole
 from .confidence import Confidence
 from .errors import ObservationError, SettingError
-from .estimators import Moments
+from .estimators import Moments, Record
 from .exploration import Exploration, alone
 from .policies import Paired, Policy
 from .policies.base import spread
@@ -99,6 +99,10 @@ class Explorer(Exploration):
     >>> ex.decision
     array([1, 0])
     """
+
+    record: Record
+    policy: Policy
+    confidence: Confidence
 
     def __init__(
         self,
