@@ -3,48 +3,42 @@
 from __future__ import annotations
 
 from ..compile import inline, kernel
+from .exact import compare_gains
 
 
 @inline
-def compare_steps(sizes, i, t, u, j, s, v):
-    """1 if step u of arm i at variance t is richer than step v of arm j at variance s, -1 if poorer, 0 if too close to tell."""
+def richer(sizes, i, t, u, j, s, v):
+    """Step u of arm i at variance t is richer than step v of arm j at variance s; of equal steps that of the higher index is."""
     x = sizes[i] * sizes[i] * t / (u * (u + 1.0))
     y = sizes[j] * sizes[j] * s / (v * (v + 1.0))
     if abs(x - y) > 1e-14 * max(x, y):
-        return 1 if x > y else -1
+        return x > y
     if (sizes[i] == sizes[j] and t == s and u == v) or (t == 0.0 and s == 0.0):
-        return 1 if i > j else -1
-    return 0
+        return i > j
+    found = compare_gains(sizes[i], t, u, sizes[j], s, v)
+    return found > 0 or (found == 0 and i > j)
 
 
 @kernel
 def poorest_held(sizes, theta, least, y, but):
-    """The arm whose last unit is the poorest, other than ``but``; -1 if there is none, -2 if rounding cannot tell."""
+    """The arm whose last unit is the poorest, other than ``but``; -1 if there is none."""
     poor = -1
     for i in range(len(y)):
-        if y[i] > least[i] and i != but:
-            if poor >= 0:
-                c = compare_steps(sizes, i, theta[i], y[i] - 1, poor, theta[poor], y[poor] - 1)
-                if c == 0:
-                    return -2
-                if c > 0:
-                    continue
+        if y[i] == least[i] or i == but:
+            continue
+        if poor < 0 or not richer(sizes, i, theta[i], y[i] - 1, poor, theta[poor], y[poor] - 1):
             poor = i
     return poor
 
 
 @kernel
 def richest_lacking(sizes, theta, most, y, but):
-    """The arm whose next unit is the richest, other than ``but``; -1 if all are full, -2 if rounding cannot tell."""
+    """The arm whose next unit is the richest, other than ``but``; -1 if all are full."""
     rich = -1
     for i in range(len(y)):
-        if y[i] < most[i] and i != but:
-            if rich >= 0:
-                c = compare_steps(sizes, i, theta[i], y[i], rich, theta[rich], y[rich])
-                if c == 0:
-                    return -2
-                if c < 0:
-                    continue
+        if y[i] == most[i] or i == but:
+            continue
+        if rich < 0 or richer(sizes, i, theta[i], y[i], rich, theta[rich], y[rich]):
             rich = i
     return rich
 
@@ -53,20 +47,15 @@ def richest_lacking(sizes, theta, most, y, but):
 def improve(data, theta, y):
     """Move single units from the poorest held to the richest lacking until none helps.
 
-    False if rounding cannot tell, or if the start is so far off that the closed form is faster.
+    False if the start is so far off that the closed form is faster.
     """
     sizes, least, most = data.sizes, data.least, data.most
     for _ in range(64 + 4 * len(y)):
         rich = richest_lacking(sizes, theta, most, y, -1)
         poor = poorest_held(sizes, theta, least, y, -1)
-        if rich == -2 or poor == -2:
-            return False
         if rich == -1 or poor == -1 or rich == poor:
             return True
-        c = compare_steps(sizes, rich, theta[rich], y[rich], poor, theta[poor], y[poor] - 1)
-        if c == 0:
-            return False
-        if c < 0:
+        if not richer(sizes, rich, theta[rich], y[rich], poor, theta[poor], y[poor] - 1):
             return True
         y[rich] += 1
         y[poor] -= 1
@@ -75,9 +64,9 @@ def improve(data, theta, y):
 
 @kernel
 def undecided(data, lower, upper, at_lower, at_upper, out):
-    """Undecided strata, starting from the allocations of an earlier, similar box. False if rounding cannot tell.
+    """Undecided strata, starting from the allocations of an earlier, similar box. False if these are too far off.
 
-    See ``SampleAllocation`` for the test; a False is settled there, with exact fractions.
+    See ``SampleAllocation`` for the test.
     """
     sizes, least, most = data.sizes, data.least, data.most
     if not (improve(data, lower, at_lower) and improve(data, upper, at_upper)):
@@ -86,8 +75,6 @@ def undecided(data, lower, upper, at_lower, at_upper, out):
     rich1 = richest_lacking(sizes, upper, most, at_upper, -1)
     poor2 = poorest_held(sizes, lower, least, at_lower, poor1)
     rich2 = richest_lacking(sizes, upper, most, at_upper, rich1)
-    if poor2 == -2 or rich2 == -2:
-        return False
     for i in range(len(sizes)):
         n = at_lower[i]
         out[i] = n != at_upper[i]
@@ -95,16 +82,10 @@ def undecided(data, lower, upper, at_lower, at_upper, out):
             continue
         j = poor1 if poor1 != i else poor2
         if j >= 0 and n < most[i]:
-            c = compare_steps(sizes, i, upper[i], n, j, lower[j], at_lower[j] - 1)
-            if c == 0:
-                return False
-            out[i] = c > 0
+            out[i] = richer(sizes, i, upper[i], n, j, lower[j], at_lower[j] - 1)
         j = rich1 if rich1 != i else rich2
         if not out[i] and j >= 0 and n > least[i]:
-            c = compare_steps(sizes, j, upper[j], at_upper[j], i, lower[i], n - 1)
-            if c == 0:
-                return False
-            out[i] = c > 0
+            out[i] = richer(sizes, j, upper[j], at_upper[j], i, lower[i], n - 1)
     return True
 
 
