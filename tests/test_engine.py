@@ -501,6 +501,21 @@ def test_same_trajectory_of_linear_rewards(name: str) -> None:
             assert plain == compiled
 
 
+@pytest.mark.parametrize("name", ["two-lists", "real-lists", "partial-matching", "longest-path"])
+@pytest.mark.parametrize("settings", [{}, {"spend": True}, {"epsilon": 0.5}, {"epsilon": 0.5, "spend": True}], ids=str)
+def test_same_batches_of_linear_rewards(name: str, settings: dict[str, object]) -> None:
+    """Several samples between two looks, and samples after the decision is certified, which every arm gets."""
+    problem, world = WORLDS[name]
+    for batch, budget, delta in ((1, 2000, 0.9), (7, 800, 0.1), (60, 1001, 0.9)):
+        runs = []
+        for compiled in (False, True):
+            explorer = sp.Explorer(problem, delta, policy="joint-linear", budget=budget, **settings)
+            assert find(explorer, batch) is not None
+            drive(explorer, world, batch=batch, seed=8, compiled=compiled)
+            runs.append(explorer.certificate().to_dict())
+        assert runs[0] == runs[1]
+
+
 NEAR = [
     ("two-lists", 0.2, False), ("tied-lists", 0.1, True), ("real-lists", 0.4, False), ("two-lists", 0.1, True),
     ("long-list", 0.3, False), ("easy-matching", 0.7, False), ("parallel-matching", 0.6, True), ("loose-matching", 0.5, False),

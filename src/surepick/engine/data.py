@@ -148,6 +148,6 @@ class Ways(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """An explicit list of decisions, a row each; what is minimised has its sign turned."""
+    """An explicit list of decisions, a row each."""
 
     decisions: Array

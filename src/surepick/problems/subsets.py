@@ -97,7 +97,7 @@ class Subsets(Problem):
         return {"decisions": self.decisions.tolist(), "sense": self.sense}
 
     def lower(self) -> Listed:
-        return Listed(self._D)
+        return Listed(self.decisions.astype(np.float64))
 
     def half_spaces(self, theta: Floats) -> HalfSpaces | None:
         return HalfSpaces.of_decisions(self.decisions, self.solve_at(theta), self.sign, theta)

@@ -19,17 +19,18 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Array, JointTest, Record, Sequence, Stock
 from ..enums import CLOSE, TRIES, Column, Span, Stop
-from ..kernels.draws import sample
 from ..kernels.exchanges import behind
 from ..kernels.linear import bend, bend_with, certain, differ, excess, first_slope, lead, regret_of, slope_of, spread_of
 from ..kernels.oracles import best, losses
-from ..kernels.sequences import ends, log_term, weight_of
+from ..kernels.sequences import ends, log_term
+from .batch import PLANNED, Batch, batch_of, distinct, plan, take
 from .declare import Stretch, lowered
 
 NEAR = 1e-9  # by which a bound from all arms at once must be clear, relative to its terms
 ROUNDED = 1e-12  # the same of a gap that is compared with epsilon
-# Entries of ``state``: samples so far; the fewest of an arm, some time ago; the arm sampled last, -1 at first.
-TOTAL, FEWEST, LAST = 0, 1, 2
+# Entries of ``state``: samples so far, planned ones included; the fewest of an arm, some time ago; how many arms were observed
+# since the last look, which come first in the plan, -1 at first.
+TOTAL, FEWEST, OBSERVED = 0, 1, 2
 
 
 class Rule(NamedTuple):
@@ -62,7 +63,9 @@ class Game(NamedTuple):
     half: Array
     regret: Array
     rival: Array  # a decision that is not yet certainly worse
+    counts: Array  # planned samples included
     state: Array
+    batch: Batch
     sequence: Sequence
     record: Record
     stock: Stock
@@ -77,7 +80,10 @@ def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game
     test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), np.zeros(m), rounding, np.array([rule.level]))
     state = np.array([record.counts.sum(), 0, -1])
     goal = Goal(explorer.epsilon, explorer.relative, policy.parts, largest, np.empty(m), np.empty(m), decision)
-    return Game(rule, goal, test, policy.half, np.empty(m), np.empty_like(decision), state, sequence, record, stock)
+    counts, batch = record.counts.copy(), batch_of(explorer, source)
+    return Game(
+        rule, goal, test, policy.half, np.empty(m), np.empty_like(decision), counts, state, batch, sequence, record, stock
+    )
 
 
 @tight
@@ -93,10 +99,10 @@ def see(i, game):
         test.price[i] = rule.b + game.regret[i]
 
 
-@lean
+@tight
 def settle(game):
     """Before a round: all arms are seen once, from then on those that are observed; the price of any difference."""
-    if game.state[LAST] < 0:
+    if game.state[OBSERVED] < 0:
         for i in range(len(game.half)):
             see(i, game)
     if game.rule.whole:
@@ -107,10 +113,10 @@ def settle(game):
 
 
 @tight
-def choose(game):
-    """An arm that is far behind, else the least known one in which decision and rival differ."""
-    state, counts = game.state, game.record.counts
-    if state[FEWEST] < math.sqrt(state[TOTAL]) - 0.5 * len(counts):
+def choose(everywhere, game):
+    """An arm that is far behind, else the least known one in which decision and rival differ; or simply of all arms."""
+    state, counts, wide = game.state, game.counts, game.sequence.span[Span.WIDE]
+    if not everywhere and state[FEWEST] < math.sqrt(state[TOTAL]) - 0.5 * len(counts):
         arm, fewest = behind(counts), counts[0]
         for i in range(1, len(counts)):
             fewest = min(fewest, counts[i])
@@ -119,22 +125,28 @@ def choose(game):
             return arm
     found, heaviest = -1, -1.0
     for i in range(len(counts)):
-        if game.rival[i] != game.test.decision[i]:
-            weight = weight_of(i, game.sequence, game.record)
+        if everywhere or game.rival[i] != game.test.decision[i]:
+            weight = wide[i] * wide[i] / counts[i]
             if weight > heaviest:
                 found, heaviest = i, weight
     return found
 
 
 @tight
-def observe(arm, game, limit):
-    """Sample an arm, or none (-1), and see what is known of it then; PAUSED if that is done, else why it is not."""
-    what = sample(arm, game.state[TOTAL], game.record, game.stock, limit)
-    if what == Stop.PAUSED:
-        game.state[TOTAL] += 1
-        game.state[LAST] = arm
-        see(arm, game)
-    return what
+def planning(blocked, limit, game):
+    """Plan the next samples; PAUSED if that is done, else why it is not. If nothing blocks, there are some only to be spent."""
+    state, batch = game.state, game.batch
+    if not (blocked or batch.spend):
+        return Stop.DECIDED.value
+    size = min(batch.size, limit - state[TOTAL])
+    if size <= 0:
+        return Stop.SPENT.value
+    for _ in range(size):
+        arm = choose(not blocked, game)
+        game.counts[arm] += 1
+        state[TOTAL] += 1
+        plan(arm, batch)
+    return Stop.PAUSED.value
 
 
 # -- near enough --------------------------------------------------------------------------------------------------------
@@ -142,10 +154,11 @@ def observe(arm, game, limit):
 
 @lean
 def enclose(game):
-    """The box after the last sample."""
-    goal, sequence, last = game.goal, game.sequence, game.state[LAST]
-    c = log_term(game.state[TOTAL], sequence)
-    for i in range(len(goal.lower)) if last < 0 or sequence.power > 0.0 else range(last, last + 1):
+    """The box after the last samples."""
+    goal, sequence, changed = game.goal, game.sequence, game.state[OBSERVED]
+    c, every = log_term(game.state[TOTAL], sequence), changed < 0 or sequence.power > 0.0
+    for q in range(len(goal.lower) if every else changed):
+        i = q if every else game.batch.arms[q]
         goal.lower[i], goal.upper[i] = ends(i, c, sequence, game.record)
 
 
@@ -201,10 +214,9 @@ class Room(NamedTuple):
 
 
 @kernel
-def flip(i, slope, data, game, room):
+def flip(i, slope, data, test, rival, room):
     """A decision with another entry for arm i may be better, and is the rival then, as in ``JointLinear._arm``: 1; 0 if there is
     none; -1 if rounding cannot tell."""
-    test, rival = game.test, game.rival
     for _ in range(TRIES):
         bend_with(i, slope, test, room.weights)
         if not best(data, room.weights, rival):
@@ -221,10 +233,10 @@ def flip(i, slope, data, game, room):
 
 
 @kernel
-def search(data, game, room):
+def search(data, test, rival, room):
     """Some decision may be better, and is the rival then, as in ``JointLinear._search``: 1; 0 if there is none; -1 if rounding
     cannot tell."""
-    test, rival, weights, loss = game.test, game.rival, room.weights, room.loss
+    weights, loss = room.weights, room.loss
     slope = first_slope(test)
     size = bend(slope, test, weights)
     if not best(data, weights, rival):
@@ -240,22 +252,22 @@ def search(data, game, room):
             loss[i] = 0.0
     for i in range(len(rival)):
         if gain - loss[i] >= -base - NEAR * (size + base):
-            found = flip(i, slope, data, game, room)
+            found = flip(i, slope, data, test, rival, room)
             if found != 0:
                 return found
     return 0
 
 
 @kernel
-def gain_of(data, game, room):
+def gain_of(data, parts, test, room):
     """What another decision could gain, as in ``JointLinear._gain``; not a number if rounding cannot tell."""
-    test, other = game.test, room.other
+    other = room.other
     slope, found = first_slope(test), np.inf
     for _ in range(TRIES):
         bend(slope, test, room.weights)
         if not best(data, room.weights, other):
             return np.nan
-        found = min(found, excess(other, slope, test) + slope * test.base[0] * game.goal.parts)
+        found = min(found, excess(other, slope, test) + slope * test.base[0] * parts)
         if differ(other, test) == 0:
             break
         slope = slope_of(other, test)
@@ -278,7 +290,7 @@ def near(data, game, room):
     most, rounding = allowed(game)
     gain = lead(game.rival, game.test)
     if gain <= most + rounding:
-        gain = gain_of(data, game, room)
+        gain = gain_of(data, game.goal.parts, game.test, room)
     gap = max(advantage(game.rival, game), advantage(game.goal.challenger, game))
     if gap <= most + rounding:
         gap = box_gap(data, game, room)
@@ -288,23 +300,28 @@ def near(data, game, room):
 @kernel
 def run(data, game, room, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
+    batch, state = game.batch, game.state
     for _ in range(rounds):
-        settle(game)
-        if not best(data, game.test.value, game.test.decision):
-            return Stop.UNSURE, -1
-        found = search(data, game, room)
-        if found < 0:
-            return Stop.UNSURE, -1
-        arm = choose(game) if found > 0 else -1
-        if arm >= 0 and game.goal.epsilon > 0.0:
-            within = near(data, game, room)
-            if within < 0:
-                return Stop.UNSURE, -1
-            arm = -1 if within > 0 else arm
-        what = observe(arm, game, limit)
+        if batch.state[PLANNED] == 0:
+            settle(game)
+            if not best(data, game.test.value, game.test.decision):
+                return Stop.UNSURE.value, -1
+            found = search(data, game.test, game.rival, room)
+            if found > 0 and game.goal.epsilon > 0.0 and not batch.spend:
+                within = near(data, game, room)
+                found = -1 if within < 0 else 1 - within
+            if found < 0:
+                return Stop.UNSURE.value, -1
+            what = planning(found > 0, limit, game)
+            if what != Stop.PAUSED:
+                return what, -1
+        what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm
-    return Stop.PAUSED, -1
+        state[OBSERVED] = distinct(batch)
+        for q in range(state[OBSERVED]):
+            see(batch.arms[q], game)
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:

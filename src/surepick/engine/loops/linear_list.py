@@ -14,15 +14,16 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..data import Array, Listed
-from ..enums import Stop
+from ..enums import Span, Stop
 from ..kernels.linear import margin_of
 from ..kernels.lists import better
+from .batch import PLANNED, distinct, take
 from .declare import Loop, Stretch
-from .linear import advantage, allowed, choose, edge, enclose, game_of, observe, settle, verdict
+from .linear import OBSERVED, advantage, allowed, edge, enclose, game_of, planning, see, settle, verdict
 
-AGE = 1024  # rounds after which all sums are worked out anew
+AGE = 1024  # changes of an arm after which all sums are worked out anew
 NEAR = 4e-12  # what rounding may change in a sum, relative to its terms
-ROW, ROUNDS = 0, 1  # entries of ``state``: the row of the decision, -1 at first; rounds until all sums are worked out anew
+ROW, LEFT = 0, 1  # entries of ``state``: the row of the decision, -1 at first; changes until all sums are worked out anew
 
 
 class Sums(NamedTuple):
@@ -147,11 +148,11 @@ def shift(i, value, spread, price, data, game, sums):
 @lean
 def box_gap(data, game):
     """What another decision could gain on the box."""
-    found, gap = 0, -np.inf
+    found, gap, sign = 0, -np.inf, game.sequence.span[Span.SIGN]
     for y in range(len(data.decisions)):
         gain = 0.0
-        for i in range(len(game.half)):
-            gain += edge(data.decisions[y, i] - game.test.decision[i], i, game.goal)
+        for i in range(len(sign)):
+            gain += edge(sign[i] * (data.decisions[y, i] - game.test.decision[i]), i, game.goal)
         if gain > gap:
             found, gap = y, gain
     copy(found, data, game.goal.challenger)
@@ -172,35 +173,41 @@ def near(margin, data, game):
 @kernel
 def run(data, game, sums, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    test, state = game.test, sums.state
+    test, state, batch = game.test, sums.state, game.batch
     for _ in range(rounds):
-        settle(game)
-        old = state[ROUNDS] <= 0
-        if old:
-            add_up(data, game, sums)
-            state[ROUNDS] = AGE
-        row = leading(data, game, sums)
-        if row < 0:
-            return Stop.UNSURE, -1
-        if old or row != state[ROW]:
-            decide(row, data, game, sums)
-        y, margin = blocking(data, game, sums)
-        arm = -1
-        if margin <= 0.0:
+        if batch.state[PLANNED] == 0:
+            settle(game)
+            old = state[LEFT] <= 0
+            if old:
+                add_up(data, game, sums)
+                state[LEFT] = AGE
+            row = leading(data, game, sums)
+            if row < 0:
+                return Stop.UNSURE.value, -1
+            if old or row != state[ROW]:
+                decide(row, data, game, sums)
+            y, margin = blocking(data, game, sums)
+            blocked = not margin > 0.0
             copy(y, data, game.rival)
-            arm = choose(game)
-            if game.goal.epsilon > 0.0:
+            if blocked and game.goal.epsilon > 0.0 and not batch.spend:
                 within = near(margin, data, game)
                 if within < 0:
-                    return Stop.UNSURE, -1
-                arm = -1 if within > 0 else arm
-        before = test.value[arm], test.spread[arm], test.price[arm]
-        what = observe(arm, game, limit)
+                    return Stop.UNSURE.value, -1
+                blocked = within == 0
+            what = planning(blocked, limit, game)
+            if what != Stop.PAUSED:
+                return what, -1
+        what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm
-        shift(arm, before[0], before[1], before[2], data, game, sums)
-        state[ROUNDS] -= 1
-    return Stop.PAUSED, -1
+        game.state[OBSERVED] = distinct(batch)
+        for q in range(game.state[OBSERVED]):
+            i = batch.arms[q]
+            value, spread, price = test.value[i], test.spread[i], test.price[i]
+            see(i, game)
+            shift(i, value, spread, price, data, game, sums)
+            state[LEFT] -= 1
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
@@ -210,4 +217,4 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     return Stretch(run, (data, game, sums_of(listed)))
 
 
-LOOP = Loop(("joint-linear",), Listed, prepare, near=True, parameters=("tuned", "box_share"))
+LOOP = Loop(("joint-linear",), Listed, prepare, near=True, batches=True, parameters=("tuned", "box_share"))

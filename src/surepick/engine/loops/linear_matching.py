@@ -6,4 +6,4 @@ from ..data import Assignment
 from .declare import Loop
 from .linear import prepare
 
-LOOP = Loop(("joint-linear",), Assignment, prepare, near=True, parameters=("tuned", "box_share"))
+LOOP = Loop(("joint-linear",), Assignment, prepare, near=True, batches=True, parameters=("tuned", "box_share"))

@@ -6,4 +6,4 @@ from ..data import Ways
 from .declare import Loop
 from .linear import prepare
 
-LOOP = Loop(("joint-linear",), Ways, prepare, near=True, parameters=("tuned", "box_share"))
+LOOP = Loop(("joint-linear",), Ways, prepare, near=True, batches=True, parameters=("tuned", "box_share"))
