@@ -72,6 +72,18 @@ def heaviest(row, weights):
     return arm
 
 
+@lean
+def plan_evenly(size, batch, sequence, record):
+    """Plan samples of all arms, the least known first: nothing is in question."""
+    while planned(batch) < size:
+        arm, most = 0, -1.0
+        for i in range(len(record.counts)):
+            weight = weight_at(i, record.counts[i] + batch.ahead[i], sequence)
+            if weight > most:
+                arm, most = i, weight
+        plan(arm, batch)
+
+
 @tight
 def take(batch, record, stock):
     """Take what is planned: (PAUSED, -1) if that is done, else why it is not, and of which arm."""

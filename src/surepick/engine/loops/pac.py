@@ -17,9 +17,11 @@ from ..compile import lean, tight
 from ..data import Array
 from ..enums import Column
 from ..kernels.sequences import ends, log_term
+from .batch import distinct, plan, plan_evenly, planned
 
 LOW, UP = 0, 1  # rows of ``box``
-TOTAL, LAST, FIRST = 0, 1, 2  # entries of ``state``: samples so far; the arm sampled last, -1 at first; the option chosen last
+# Entries of ``state``: samples so far; how many arms were sampled since the last look, -1 at first; the option chosen last.
+TOTAL, MANY, FIRST = 0, 1, 2
 HAIR = 1e-9  # a gap that is larger by this part is larger, however rounding falls
 
 
@@ -77,11 +79,12 @@ def place(i, c, options, sequence, record):
 
 
 @lean
-def look(options, sequence, record):
+def look(options, batch, sequence, record):
     """The box by now; arms at rest have the intervals they had, unless these widen."""
-    c, last = log_term(options.state[TOTAL], sequence), options.state[LAST]
-    if last >= 0 and sequence.power == 0.0:
-        place(last, c, options, sequence, record)
+    c, many = log_term(options.state[TOTAL], sequence), options.state[MANY]
+    if many >= 0 and sequence.power == 0.0:
+        for q in range(many):
+            place(batch.arms[q], c, options, sequence, record)
     else:
         for i in range(len(record.counts)):
             place(i, c, options, sequence, record)
@@ -100,22 +103,49 @@ def alike(q, options):
     return q
 
 
-@tight
-def richest(options, record):
-    """The arm whose next observation promises most; ``stakes`` are by how much the slopes of decision and rival differ."""
-    stakes, box = options.stakes, options.box
-    for attempt in range(3):
+@lean
+def set_stakes(options, record):
+    """What the next observation of every arm promises; ``stakes`` are by how much the slopes of decision and rival differ."""
+    stakes, box, counts = options.stakes, options.box, record.counts
+    found = False
+    for i in range(len(stakes)):
+        stakes[i] = stakes[i] * (box[UP, i] - box[LOW, i])
+        found = found or stakes[i] > 0.0
+    if not found:  # a rival that ties with the decision, or an upper bound without one
+        for i in range(len(stakes)):
+            stakes[i] = box[UP, i] - box[LOW, i] if options.undecided[i] else 0.0
+            found = found or stakes[i] > 0.0
+    for i in range(len(stakes)):
+        stakes[i] = (stakes[i] if found else 1.0) / counts[i]
+
+
+@lean
+def plan_next(gap, size, aim, options, batch, sequence, record):
+    """Plan the next samples, of the arms that promise most; False if the decision is good enough.
+
+    With one more observation of an arm its width falls as T^-1/2, so what the next one adds falls as T^-3/2.
+    """
+    stakes, ahead = options.stakes, batch.ahead
+    if not options.undecided.any():
+        if batch.spend:
+            plan_evenly(size, batch, sequence, record)
+        return batch.spend
+    if 0.0 < aim.epsilon and gap <= aim.epsilon and not batch.spend:
+        return False
+    set_stakes(options, record)
+    while planned(batch) < size:
         arm, most = -1, 0.0
         for i in range(len(stakes)):
-            width = box[UP, i] - box[LOW, i]
-            if attempt == 0:
-                stake = stakes[i] * width
-            elif attempt == 1:  # a rival that ties with the decision, or an upper bound without one
-                stake = width if options.undecided[i] else 0.0
-            else:
-                stake = 1.0
-            if stake / record.counts[i] > most:
-                arm, most = i, stake / record.counts[i]
-        if arm >= 0:
-            return arm
-    return -1
+            if stakes[i] > most:
+                arm, most = i, stakes[i]
+        count = record.counts[arm] + ahead[arm]
+        stakes[arm] *= (count / (count + 1)) ** 1.5
+        plan(arm, batch)
+    return True
+
+
+@tight
+def take_in(options, batch):
+    """What was planned has been taken."""
+    options.state[TOTAL] += planned(batch)
+    options.state[MANY] = distinct(batch)

@@ -10,9 +10,9 @@ from ..enums import Stop
 from ..kernels.allocation import improve, undecided
 from ..kernels.allocation_gap import gap_bound
 from ..kernels.allocation_ratio import excess_of, ratio_bound, ratio_exact
-from ..kernels.draws import sample
+from .batch import batch_of, planned, room, take
 from .declare import Loop, Stretch, lowered
-from .pac import FIRST, HAIR, LAST, LOW, TOTAL, UP, aim_of, alike, look, options_of, richest
+from .pac import FIRST, HAIR, LOW, TOTAL, UP, aim_of, alike, look, options_of, plan_next, take_in
 
 
 @kernel
@@ -37,16 +37,24 @@ def worse(q, gap, data, aim, options):
 
 
 @kernel
-def run(data, aim, options, sequence, record, stock, limit, rounds):
+def run(data, aim, options, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     state, theta, box = options.state, options.theta, options.box
+    if planned(batch) > 0:  # what is left of the last plan
+        what, arm = take(batch, record, stock)
+        if what != Stop.PAUSED:
+            return what, arm
+        take_in(options, batch)
     for _ in range(rounds):
-        look(options, sequence, record)
+        size = room(state[TOTAL], batch, limit)
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        look(options, batch, sequence, record)
         if not undecided(data, box[LOW], box[UP], options.corners[0], options.corners[1], options.undecided):
-            return Stop.UNSURE, -1
+            return Stop.UNSURE.value, -1
         for q in range(len(theta)):
             if not improve(data, theta[q], options.decisions[q]):
-                return Stop.UNSURE, -1
+                return Stop.UNSURE.value, -1
         first = alike(state[FIRST], options)
         best, gap = first, weigh(first, data, aim, options)
         for q in range(len(theta)):
@@ -55,24 +63,22 @@ def run(data, aim, options, sequence, record, stock, limit, rounds):
                 if other < gap or (other == gap and q < best):
                     best, gap = q, other
         state[FIRST] = best
-        arm = -1
-        if options.undecided.any() and not (0.0 < aim.epsilon and gap <= aim.epsilon):
-            for i in range(len(options.stakes)):
-                square = data.squares[i]
-                options.stakes[i] = abs(square / options.decisions[best, i] - square / options.rivals[best, i])
-            arm = richest(options, record)
-        what = sample(arm, state[TOTAL], record, stock, limit)
+        for i in range(len(options.stakes)):
+            square = data.squares[i]
+            options.stakes[i] = abs(square / options.decisions[best, i] - square / options.rivals[best, i])
+        if not plan_next(gap, size, aim, options, batch, sequence, record):
+            return Stop.DECIDED.value, -1
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        state[TOTAL] += 1
-        state[LAST] = arm
-    return Stop.PAUSED, -1
+        take_in(options, batch)
+    return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     aim = aim_of(explorer, explorer.problem.ratio_exact)
-    return Stretch(run, (data, aim, options_of(explorer), sequence, record, stock))
+    return Stretch(run, (data, aim, options_of(explorer), batch_of(explorer, source), sequence, record, stock))
 
 
-LOOP = Loop(("pac",), Allocation, prepare, near=True)
+LOOP = Loop(("pac",), Allocation, prepare, near=True, batches=True)

@@ -9,14 +9,14 @@ import numpy as np
 from ..compile import kernel, lean
 from ..data import Plan
 from ..enums import Stop
-from ..kernels.draws import sample
 from ..kernels.plans import best, lead, reward, strongest, undecided
+from .batch import batch_of, planned, room, take
 from .declare import Loop, Stretch, lowered
-from .pac import FIRST, HAIR, LAST, LOW, TOTAL, UP, aim_of, alike, look, options_of, richest
+from .pac import FIRST, HAIR, LOW, TOTAL, UP, aim_of, alike, look, options_of, plan_next, take_in
 
 
 @lean
-def size(gap, q, data, aim, options):
+def amount(gap, q, data, aim, options):
     """A gap as it is asked for: the same, or a share of the best reward's size (``Problem.share_on``)."""
     if not aim.relative or gap <= 0.0:
         return max(0.0, gap)
@@ -30,22 +30,30 @@ def size(gap, q, data, aim, options):
 def weigh(q, data, aim, options):
     """The gap of an option, and its strongest rival."""
     lower, upper, decision, rival = options.box[LOW], options.box[UP], options.decisions[q], options.rivals[q]
-    return size(strongest(data.costs, data.starts, data.require, lower, upper, decision, rival), q, data, aim, options)
+    return amount(strongest(data.costs, data.starts, data.require, lower, upper, decision, rival), q, data, aim, options)
 
 
 @lean
 def worse(q, gap, data, aim, options):
     """The rival that an option had shows that its gap is larger than this one."""
     lower, upper, decision, rival = options.box[LOW], options.box[UP], options.decisions[q], options.rivals[q]
-    return size(lead(data.costs, data.starts, lower, upper, decision, rival), q, data, aim, options) > gap * (1.0 + HAIR)
+    return amount(lead(data.costs, data.starts, lower, upper, decision, rival), q, data, aim, options) > gap * (1.0 + HAIR)
 
 
 @kernel
-def run(data, aim, options, sequence, record, stock, limit, rounds):
+def run(data, aim, options, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     state, theta, box = options.state, options.theta, options.box
+    if planned(batch) > 0:  # what is left of the last plan
+        what, arm = take(batch, record, stock)
+        if what != Stop.PAUSED:
+            return what, arm
+        take_in(options, batch)
     for _ in range(rounds):
-        look(options, sequence, record)
+        size = room(state[TOTAL], batch, limit)
+        if size <= 0:
+            return Stop.SPENT.value, -1
+        look(options, batch, sequence, record)
         undecided(data, box[LOW], box[UP], options.undecided)
         for q in range(len(theta)):
             best(data, theta[q], options.decisions[q])
@@ -57,22 +65,20 @@ def run(data, aim, options, sequence, record, stock, limit, rounds):
                 if other < gap or (other == gap and q < chosen):
                     chosen, gap = q, other
         state[FIRST] = chosen
-        arm = -1
-        if options.undecided.any() and not (0.0 < aim.epsilon and gap <= aim.epsilon):
-            for i in range(len(options.stakes)):
-                options.stakes[i] = abs(options.decisions[chosen, i] - options.rivals[chosen, i])
-            arm = richest(options, record)
-        what = sample(arm, state[TOTAL], record, stock, limit)
+        for i in range(len(options.stakes)):
+            options.stakes[i] = abs(options.decisions[chosen, i] - options.rivals[chosen, i])
+        if not plan_next(gap, size, aim, options, batch, sequence, record):
+            return Stop.DECIDED.value, -1
+        what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        state[TOTAL] += 1
-        state[LAST] = arm
+        take_in(options, batch)
     return Stop.PAUSED.value, -1
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
-    return Stretch(run, (data, aim_of(explorer, True), options_of(explorer), sequence, record, stock))
+    return Stretch(run, (data, aim_of(explorer, True), options_of(explorer), batch_of(explorer, source), sequence, record, stock))
 
 
 def fits(explorer: Any) -> bool:
@@ -80,4 +86,4 @@ def fits(explorer: Any) -> bool:
     return bool(explorer.problem.rival_exact)
 
 
-LOOP = Loop(("pac",), Plan, prepare, fits, near=True)
+LOOP = Loop(("pac",), Plan, prepare, fits, near=True, batches=True)
