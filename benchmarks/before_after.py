@@ -55,6 +55,14 @@ def instances() -> dict[str, tuple[object, object, dict[str, object]]]:
     for policy in ("coci", "uniform"):
         add(f"resource plan, {policy}", sp.ResourcePlan(steep, [5] * 20, 30), spread, 60_000, policy=policy)
     add("20 strata, coci, paper", sp.SampleAllocation(**strata), spread, 60_000, policy="coci", confidence="paper")
+    halves = sp.Subsets(20, [[1] * 10 + [0] * 10, [0] * 10 + [1] * 10])
+    cells = [(i, j) for i in range(4) for j in range(4)]
+    diagonal = sp.Bernoulli([0.55 if i == j else 0.45 for i, j in cells])
+    streets = [(5 * r + c, 5 * r + c + 1) for r in range(5) for c in range(4)] + [(c, c + 5) for c in range(20)]
+    for name, settings in (("", {}), (", within 0.01", {"epsilon": 0.01})):
+        add(f"two listed sets{name}", halves, sp.Bernoulli([0.6] * 10 + [0.5] * 10), 10_000, **settings)
+        add(f"4 × 4 matching{name}", sp.Matching(cells), diagonal, 10_000, **settings)
+        add(f"path on a grid{name}", sp.Path(streets, 0, 24), sp.Bernoulli(coins[:40]), 10_000, **settings)
     return found
 
 
