@@ -109,6 +109,9 @@ simulation = assert_type(sp.simulate({"easy": (top, world)}, policies=["auto", "
 assert_type(sp.lab.simulate(top, world, delta=[0.1, 0.01]), sp.Simulation)
 sp.simulate(top, world, runs="5")  # wrong: arg-type
 sp.simulate([top], world)  # wrong: arg-type
+worlds_by_name: dict[str, tuple[sp.TopK, sp.Bernoulli]] = {"easy": (top, world)}
+sp.simulate(worlds_by_name, policies=[sp.policies.TSExplore(q=0.3), ("coci", "paper")])
+sp.simulate(top, world, [3])  # wrong: list-item
 assert_type(simulation.settings, dict[str, Any])
 simulation.save(3)  # wrong: arg-type
 study = sp.load("study.toml")
