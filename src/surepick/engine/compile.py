@@ -14,7 +14,7 @@ from .numba_nrt import LEAN
 PATIENT = {
     f"{__package__}.kernels.{room}"
     for room in (
-        "allocation_gap", "brent", "divergence", "exchanges", "glr", "intervals", "least", "linear", "mixtures", "order",
+        "allocation_gap", "brent", "divergence", "exchanges", "gains", "glr", "intervals", "least", "linear", "mixtures", "order",
         "partitions", "trees",
     )
 }  # fmt: skip

@@ -13,7 +13,6 @@ from ..confidence import Confidence, Mixture
 from ..confidence.mixture import weighable
 from ..engine import compiled
 from ..engine.data import Arms, Exchanges
-from ..engine.enums import Family
 from ..estimators import Moments
 from ..problems.base import LinearProblem, Problem
 from .base import Policy, View, spread
@@ -154,10 +153,8 @@ class Joint(Policy):
     def near(self, view: View) -> bool:
         """As ever, but exact evidence is worked out only if a quick estimate is near."""
         if isinstance(self.problem, LinearProblem):
-            high, low, slope_high, slope_low = self._state(view).exchanges
-            ends = np.array([self.problem.low, self.problem.high])  # no exchange gains more than these allow
-            gains = np.minimum(self._quick(view), (slope_low * ends[:, low]).max(0) - (slope_high * ends[:, high]).min(0))
-            most = float(gains.max(initial=0.0)) if view.per_arm else self._sum(high, low, gains)
+            given = self._state(view).exchanges, self._quick(view), self.weigh(view), view.per_arm
+            most = float(compiled("gains").most_of(*given))
             if view.share(self.decision(view), most) > 1.5 * view.epsilon:
                 return False
         return super().near(view)
@@ -191,31 +188,13 @@ class Joint(Policy):
         given = self._state(view).exchanges, self.weigh(view), self.threshold(view.delta)
         return float(compiled("exchanges").together(order, most, *given))
 
-    def _sum(self, high: Ints, low: Ints, gains: Floats) -> float:
-        sums = []
-        for arms in (high, low):
-            most = np.zeros(self.problem.m)
-            np.maximum.at(most, arms, gains)
-            sums.append(float(most.sum()))
-        return min(sums)
-
     def _quick(self, view: View) -> Floats:
         """About what every exchange could gain, as if all arms were normal; it guides the sampling when epsilon is positive."""
-        found = view.__dict__.get("quick")
-        if found is None:
-            found = view.__dict__["quick"] = self._normal_gains(view)
+        if "quick" not in view.__dict__:
+            given = self._state(view).exchanges, self.weigh(view), self.threshold(view.delta)
+            view.__dict__["quick"] = compiled("gains").gains(*given)
+        found: Floats = view.__dict__["quick"]
         return found
-
-    def _normal_gains(self, view: View) -> Floats:
-        families, n, p, _, _, shift, scale, rho = self.weigh(view)
-        high, low, slope_high, slope_low = self._state(view).exchanges
-        shrunk = (n * p + 1.0) / (n + 2.0)
-        variance = np.where(families == Family.NORMAL, 1.0, shrunk * (1.0 - shrunk)) * scale**2 * (n + rho) / n**2
-        need = self.threshold(view.delta) + 0.5 * (np.log1p(n / rho)[high] + np.log1p(n / rho)[low]) - 2.0 * math.log(2.0)
-        width = np.sqrt(2.0 * np.maximum(need, 0.25) * (slope_high**2 * variance[high] + slope_low**2 * variance[low]))
-        at = shift + scale * p
-        gains: Floats = np.maximum(width - slope_high * at[high] + slope_low * at[low], 0.0)
-        return gains
 
     def _unsure(self, view: View) -> Bools:
         exchanges = self._state(view).exchanges

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from ..compile import kernel, small
+from ..compile import kernel, lean, small
 from ..enums import Family
 from .divergence import LEAST, roots
 
@@ -155,8 +155,12 @@ def interval(kind, n, p, rho, level):
         return p - half, p + half
     low = reach(UNIT, n, p, 0.0, rho, level)
     high = reach(UNIT, n, p, 1.0, rho, level)
-    if kind == Family.UNIT:
-        return low, high
+    return (low, high) if kind == Family.UNIT else spread(low, high)
+
+
+@lean
+def spread(low, high):
+    """All variances q (1 - q) for q in an interval."""
     most = 0.25 if low <= 0.5 <= high else max(low * (1.0 - low), high * (1.0 - high))
     return min(low * (1.0 - low), high * (1.0 - high)), most
 

@@ -172,9 +172,10 @@ def reseat(g, many, data, taken, table):
 
 
 @tight
-def seat(data, taken, game):
-    """The decision after observations, and the exchanges that have changed with it and with them."""
-    table = game.table
+def seat(data, game):
+    """The decision after observations, and the exchanges that have changed with it and with them; returns (whether all have, else
+    of how many arms of ``moved``)."""
+    table, taken = game.table, UPPER if data.sign > 0.0 else LOWER
     observed, many = table.state[OBSERVED], table.state[FRESH]
     if observed < 0:
         settle(data, table)
@@ -193,31 +194,34 @@ def seat(data, taken, game):
                 many = reseat(g, many, data, taken, table)
             last = g
     rescore(observed < 0, many, game)
+    return observed < 0, many
+
+
+@tight
+def look(data, game):
+    """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
+    if game.table.state[COUNT] == 0:
+        return -1, True
+    e = weakest(game)
+    if not near(e, game) or short(e, game):
+        return e, False
+    f = blocking(data, game)
+    return (f, False) if f >= 0 else (e, True)
 
 
 @kernel
 def run(data, game, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    table, batch, taken = game.table, game.batch, UPPER if data.sign > 0.0 else LOWER
-    state = table.state
+    batch, state = game.batch, game.table.state
     begin(game)
     for _ in range(rounds):
         if planned(batch) == 0:
-            seat(data, taken, game)
+            seat(data, game)
             size = room(state[TOTAL], batch, limit)
             if size <= 0:
                 return Stop.SPENT.value, -1
             while planned(batch) < size:
-                e, certified = -1, True
-                if state[COUNT] > 0:
-                    e = weakest(game)
-                    certified = near(e, game)
-                    if certified and short(e, game):
-                        certified = False
-                    elif certified:
-                        f = blocking(data, game)
-                        if f >= 0:
-                            e, certified = f, False
+                e, certified = look(data, game)
                 if (batch.size > 1 or batch.spend) and lacking(e, game):
                     return Stop.UNSURE.value, -1
                 arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compile import kernel, tight
+from ..compile import inline, kernel, tight
 from ..data import Tree
 from ..enums import Stop
 from ..kernels.order import ahead
@@ -80,35 +80,46 @@ def blocking(game):
     return -1
 
 
+@inline
+def seat(data, game):
+    """The tree after observations, and the exchanges that have changed with it and with them; returns (whether all have, else of
+    how many arms of ``moved``)."""
+    table = game.table
+    anew = table.state[OBSERVED] < 0
+    for q in range(table.state[OBSERVED]):
+        anew = anew or overtaken(game.batch.arms[q], table)
+    if anew:
+        best(data, table.weights, table.decision)
+        lay(data, table)
+    rescore(anew, table.state[FRESH], game)
+    return anew, table.state[FRESH]
+
+
+@tight
+def look(game):
+    """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
+    if game.table.state[COUNT] == 0:
+        return -1, True
+    e = weakest(game)
+    if not near(e, game) or short(e, game):
+        return e, False
+    f = blocking(game)
+    return (f, False) if f >= 0 else (e, True)
+
+
 @kernel
 def run(data, game, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    table, batch = game.table, game.batch
-    state = table.state
+    batch, state = game.batch, game.table.state
     begin(game)
     for _ in range(rounds):
         if planned(batch) == 0:
-            anew = state[OBSERVED] < 0
-            for q in range(state[OBSERVED]):
-                anew = anew or overtaken(batch.arms[q], table)
-            if anew:
-                best(data, table.weights, table.decision)
-                lay(data, table)
-            rescore(anew, state[FRESH], game)
+            seat(data, game)
             size = room(state[TOTAL], batch, limit)
             if size <= 0:
                 return Stop.SPENT.value, -1
             while planned(batch) < size:
-                e, certified = -1, True
-                if state[COUNT] > 0:
-                    e = weakest(game)
-                    certified = near(e, game)
-                    if certified and short(e, game):
-                        certified = False
-                    elif certified:
-                        f = blocking(game)
-                        if f >= 0:
-                            e, certified = f, False
+                e, certified = look(game)
                 if (batch.size > 1 or batch.spend) and lacking(e, game):
                     return Stop.UNSURE.value, -1
                 arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)

@@ -1,0 +1,152 @@
+"""Parameters against which there is too little evidence: they witness that an exchange may gain something, or that an interval
+reaches somewhere.
+
+To work out what an exchange could gain at most takes many levels and both tails of a mixture. To know that it could gain more
+than x, one pair of parameters that are x apart will do, and it does for as long as the evidence against these two stays below
+the threshold. After an observation that is one logarithm of a beta function.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+from ..compile import lean
+from ..enums import Family
+from .divergence import LEAST, kl, tilt_of
+from .exchanges import FREE
+from .mixtures import ABOVE, BELOW, BOTH, HEDGE, evidence, log_beta, log_tail
+
+NEAR = 1e-3  # how near to the evidence that is looked for
+SLIGHT, ROUNDING = 1e-6, 1e-12  # more than arithmetic may err, the second for every observation
+
+
+class Point(IntEnum):
+    """A parameter u of an arm, in units, and what its evidence is made from: the side on which the arm is to be, the prior
+    Beta(a, b), ln u and ln(1 - u), what does not change with observations, the part of the prior on that side, and the evidence
+    itself."""
+
+    U = 0
+    SIDE = 1
+    A = 2
+    B = 3
+    LOG_U = 4
+    LOG_V = 5
+    FIXED = 6
+    PRIOR = 7
+    EVIDENCE = 8
+
+
+@lean
+def tail_bound(a, b, u):
+    """At least P(Beta(a, b) > u), and near it: Phi of the signed root of twice the divergence, for the law of a binomial number
+    (Zubkov and Serov 2012)."""
+    n = a + b - 1.0
+    if b <= 1.0 or a >= n:
+        return 1.0
+    q = a / n
+    root = math.sqrt(n * max(kl(q, u), 0.0))
+    return 0.5 * math.erfc(-root if q > u else root)
+
+
+@lean
+def put(points, k, kind, u, rho, side):
+    """Point k is this one from now on."""
+    points[k, Point.U], points[k, Point.SIDE] = u, side
+    if kind != Family.UNIT:
+        return
+    u = min(max(u, LEAST), 1.0 - LEAST)
+    a, b = rho * u, rho * (1.0 - u)
+    points[k, Point.A], points[k, Point.B], points[k, Point.FIXED] = a, b, -log_beta(a, b)
+    points[k, Point.LOG_U], points[k, Point.LOG_V] = math.log(u), math.log1p(-u)
+    if side != BOTH:
+        points[k, Point.PRIOR] = math.exp(log_tail(a, b, u) if side == ABOVE else log_tail(b, a, 1.0 - u))
+
+
+@lean
+def weigh(points, k, kind, n, p, rho):
+    """No evidence against a point is larger than this."""
+    u, side = points[k, Point.U], int(points[k, Point.SIDE])
+    if kind == Family.UNIT:
+        u, yes, no = min(max(u, LEAST), 1.0 - LEAST), n * p, max(n * (1.0 - p), 0.0)
+        a, b = points[k, Point.A] + yes, points[k, Point.B] + no
+        found = log_beta(a, b) + points[k, Point.FIXED] - yes * points[k, Point.LOG_U] - no * points[k, Point.LOG_V]
+        if side != BOTH:
+            tail = tail_bound(a, b, u) if side == ABOVE else tail_bound(b, a, 1.0 - u)
+            found += math.log((1.0 - HEDGE) * tail / points[k, Point.PRIOR] + HEDGE)
+    else:
+        found = evidence(kind, n, p, u, rho, side)
+    points[k, Point.EVIDENCE] = found + SLIGHT + ROUNDING * n
+
+
+@lean
+def weigh_well(points, k, kind, n, p, rho):
+    """As ``weigh``, but exactly."""
+    found = evidence(kind, n, p, points[k, Point.U], rho, int(points[k, Point.SIDE]))
+    points[k, Point.EVIDENCE] = found + SLIGHT + ROUNDING * n
+
+
+@lean
+def deviation(slope):
+    """The z at which z^2 / 2 + ln((1 - H) 2 Phi(z) + H), one-sided evidence of a normal arm, has this slope."""
+    z = slope - 0.8 if slope < 2.0 else slope
+    for _ in range(6):
+        weight = 2.0 * (1.0 - HEDGE)
+        rate = weight * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+        rate /= weight * 0.5 * math.erfc(-z / math.sqrt(2.0)) + HEDGE
+        step = (slope - z - rate) / max(1.0 - rate * (z + rate), 0.1)
+        z = max(z + min(max(step, -1.0), 1.0), -2.0)
+        if abs(step) < 1e-6:
+            break
+    return z
+
+
+@lean
+def pushed(i, tilt, arms):
+    """Where the likelihood ratio of an arm rises by ``tilt`` a unit of the parameter, within the arm's range."""
+    kind, n, p = arms.families[i], arms.n[i], arms.p[i]
+    t = tilt * arms.scale[i] * (n + arms.rho) / (n * n)
+    if kind == Family.NORMAL:
+        u = p + t
+    elif kind == Family.UNIT:  # u - p = t u (1 - u)
+        root = math.sqrt(max((1.0 - t) * (1.0 - t) + 4.0 * t * p, 0.0))
+        u = 2.0 * p / (1.0 - t + root) if t < 1.0 else (t - 1.0 + root) / (2.0 * t)
+    else:
+        a, b = (0.0, p * (1.0 - p)) if t < 0.0 else (p * (1.0 - p), 0.25)
+        for _ in range(40):
+            middle = 0.5 * (a + b)
+            if tilt_of(kind, p, middle)[0] < t:
+                a = middle
+            else:
+                b = middle
+        u = 0.5 * (a + b)
+    return min(max(u, (arms.low[i] - arms.shift[i]) / arms.scale[i]), (arms.high[i] - arms.shift[i]) / arms.scale[i])
+
+
+@lean
+def divide(points, k, h, j, target, blurs, arms):
+    """Points k and k + 1 of two arms, as far apart as may be with evidence of ``target`` or little less; returns (by how much
+    theta_j is above theta_h there, what evidence rises by for every unit more).
+
+    At the furthest apart the evidence of both has the same slope. Where that is, normal arms tell; how large it is, evidence.
+    """
+    cost = 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - FREE
+    slope = math.sqrt(2.0 * max(target + cost, 0.25) / (blurs[h] + blurs[j]))
+    before, off_before = 0.0, 0.0
+    for attempt in range(12):
+        for side in range(2):
+            i = h if side == 0 else j
+            away = deviation(slope * math.sqrt(blurs[i])) / math.sqrt(blurs[i])
+            u = pushed(i, -away if side == 0 else away, arms)
+            put(points, k + side, arms.families[i], u, arms.rho, ABOVE if side == 0 else BELOW)
+            weigh(points, k + side, arms.families[i], arms.n[i], arms.p[i], arms.rho)
+        off = target - (points[k, Point.EVIDENCE] + points[k + 1, Point.EVIDENCE])
+        if 0.0 <= off < NEAR:
+            break
+        change = math.sqrt(max(target - 0.5 * NEAR + cost, 0.01) / max(target - off + cost, 0.01))
+        if attempt > 0 and off != off_before:  # the secant
+            change = (slope + (0.5 * NEAR - off) * (slope - before) / (off - off_before)) / slope
+        before, off_before = slope, off
+        slope *= min(max(change, 0.5), 2.0)
+    x = (arms.shift[j] - arms.shift[h]) + (arms.scale[j] * points[k + 1, Point.U] - arms.scale[h] * points[k, Point.U])
+    return x, slope

@@ -1,0 +1,79 @@
+"""Joint stopping with an epsilon for the best k of every group, compiled: the same samples as the Python loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compile import kernel
+from ..data import Partition
+from ..enums import Stop
+from ..kernels.partitions import best, shortfall
+from .batch import planned, take
+from .declare import Loop, Stretch
+from .joint import HALVES, TOTAL, begin, choose, game_of, sampling, take_in
+from .joint_partition import look, seat
+from .near import behind, consider, far, follow, narrower, near_of, open_box, scan, seen, settle, worst
+
+
+@kernel
+def by_box(inwards, data, game, near):
+    """How far the decision, or an arm of it, is from the best at most; how far the arms that matter are from where they are
+    seen; by points inside the box."""
+    open_box(inwards, game, near)
+    if near.each:
+        gap, way = shortfall(data, near.inner[0], near.inner[1], game.table.decision)[0], 0.0
+        for i in range(len(near.most)):
+            way = max(way, near.inner[1, i] - seen(i, game, near), seen(i, game, near) - near.inner[0, i])
+        return gap, 2.0 * way
+    worst(game, near)
+    best(data, near.corner, near.rival)
+    return behind(game, near)
+
+
+@kernel
+def renew(data, game, near):
+    """Lay witnesses anew; whether the decision may be within epsilon after all."""
+    gap, way = by_box(0.0, data, game, near)
+    inwards = consider(gap, way, game, near)
+    if inwards > 0.0:
+        gap, way = by_box(inwards, data, game, near)
+        settle(gap, game, near)
+    return inwards < 0.0
+
+
+@kernel
+def run(data, game, near, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    state = game.table.state
+    begin(game)
+    for _ in range(rounds):
+        if planned(game.batch) == 0:
+            anew, many = seat(data, game)
+            follow(anew, many, game, near)
+            if state[TOTAL] >= limit:
+                return Stop.SPENT.value, -1
+            e, certified = look(data, game)
+            if certified and state[HALVES] == 0:
+                return Stop.DECIDED.value, -1
+            top, most = scan(game, near)
+            if not near.holds[0] and not far(most, game, near) and renew(data, game, near):
+                return Stop.UNSURE.value, -1
+            sampling(choose(narrower(e, top, game, near), certified, game), game)
+        what, arm = take(game.batch, game.record, game.stock)
+        if what != Stop.PAUSED:
+            return what, arm
+        take_in(game)
+    return Stop.PAUSED.value, -1
+
+
+def prepare(explorer: Any, source: Any) -> Stretch:
+    data = explorer.problem.lower()
+    game = game_of(explorer, source, explorer.policy.pairs, True)
+    return Stretch(run, (data, game, near_of(explorer, game, data.sign)))
+
+
+def fits(explorer: Any) -> bool:
+    return bool(explorer.epsilon > 0)
+
+
+LOOP = Loop(("joint",), Partition, prepare, fits, near=True)
