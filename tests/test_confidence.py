@@ -218,6 +218,14 @@ def test_six_different_arms_are_covered_together(name: str) -> None:
     assert missed(name, "mean", BOUNDED, paths).sum() <= THRESHOLD
 
 
+PARAMETERS = ["normal:tuned=5", "beta:tuned=5", "beta:tuned=100000", "bernstein:tuned=0.5", "kl-lucb:alpha=2,k1=2.01"]
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_arms_are_covered_whatever_the_parameters(name: str) -> None:
+    assert missed(name, "mean", BOUNDED[:3], paths).sum() <= THRESHOLD
+
+
 @pytest.mark.parametrize("name", VARIANCES)
 def test_the_variances_of_several_arms_are_covered_together(name: str) -> None:
     laws = BOUNDED[:3] if name == "bernoulli-variance" else BOUNDED

@@ -128,8 +128,10 @@ class Explorer(Exploration):
 
     @classmethod
     def of(cls, problem: Problem, settings: Settings) -> Self:
-        """An explorer with these settings."""
-        return cls(problem, **settings.asked())
+        """An explorer with these settings, which are checked already."""
+        made = cls.__new__(cls)
+        Exploration.__init__(made, problem, settings)
+        return made
 
     def __repr__(self) -> str:
         return f"<Explorer of {self.problem!r}: {str(self.certificate())[:-1]}>"

@@ -103,7 +103,7 @@ class StudySpec(Settings):
 
     def explorer(self) -> Explorer:
         """A fresh explorer with the study's settings."""
-        return Explorer.of(self.problem, self)
+        return Explorer.of(self.problem, Settings(**self.asked()))
 
     def replace(self, **settings: Any) -> StudySpec:
         """The same study with other settings; those that are None stay as they are."""
