@@ -6,6 +6,7 @@ from contextlib import closing
 from itertools import count
 from typing import Any
 
+import numpy as np
 import pytest
 
 import surepick as sp
@@ -100,6 +101,45 @@ def test_looks_come_at_the_samples_that_are_asked_for(policy: str, compiled: boo
     seen = list(looks(explorer, WORLD, seed=5, every=None, next_look=lambda n: max(3, 2 * n), compiled=compiled))
     assert seen == [*(3 * 2**i for i in range(len(seen) - 1)), plain.samples]
     assert explorer.counts.tolist() == plain.counts.tolist()
+
+
+class Foreign(sp.Environment):
+    """Whose values compiled code cannot draw, so that it often stops for more."""
+
+    m = len(P)
+
+    def sample(self, arm: int, n: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        return WORLD.sample(arm, n, rng)
+
+    def truth(self, parameter: Any) -> np.ndarray[Any, Any]:
+        return WORLD.truth(parameter)
+
+
+@pytest.mark.parametrize("settings", [{}, {"budget": 3_000, "spend": True}], ids=str)
+def test_a_batch_is_looked_at_when_it_is_complete(settings: dict[str, Any]) -> None:
+    found = []
+    for compiled in (True, False):
+        explorer = sp.Explorer(TOP, 1e-12, **settings)
+        going = looks(explorer, Foreign(), batch=150, every=None, next_look=lambda n: n + 40, compiled=compiled)
+        found.append((list(going), explorer.counts.tolist()))
+    assert found[0] == found[1]
+    assert len(found[0][0]) > 10
+
+
+def test_a_function_that_has_ended_is_not_asked_again() -> None:
+    asked: list[int] = []
+
+    def sampler(arm: int, n: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        asked.append(arm)
+        if arm == 1 and asked.count(1) > 30:
+            raise StopIteration
+        return WORLD.sample(arm, n, rng)
+
+    explorer = sp.Explorer(TOP, budget=400)
+    drive(explorer, sampler)
+    assert explorer.ended == ["arm 1"]
+    assert asked.count(1) == 31
+    assert explorer.counts[1] == 30
 
 
 def test_without_a_wish_the_only_look_is_the_last() -> None:

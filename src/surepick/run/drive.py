@@ -138,7 +138,7 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
         began = time.perf_counter()
         with explorer.lock:
             try:
-                what, arm = stretch(budget, min(rounds, until))
+                what, arm = stretch(budget, max(1, min(rounds, until)))
             finally:  # also after Ctrl-C
                 explorer.forget()
         took = time.perf_counter() - began
@@ -148,6 +148,8 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
             return True
         if what == Stop.EMPTY:
             source.refill(arm)
+            if source.batch > 1:  # which is under way
+                continue
         elif what == Stop.UNSURE:  # rounding cannot tell: one round in Python
             arms = explorer.ask(source.batch)
             if not arms:
