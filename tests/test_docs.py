@@ -7,6 +7,7 @@ In README.md, CONTRIBUTING.md and docs/*.md the fences mean:
     ```text             if it follows one of these directly, what that block prints, exactly
     ```toml study.toml  is written to that file first; without a name it must at least be TOML
     ```csv strata.csv   the same
+    ```python mine.py   the same; blocks that follow can import it
 
 A page runs in a folder of its own that holds a copy of examples/. ``python -m tests.test_docs`` writes all outputs anew.
 """
@@ -19,6 +20,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -33,7 +35,7 @@ from typer.main import get_command
 import surepick as sp
 from surepick.cli import app, main
 from surepick.confidence import CONFIDENCES
-from surepick.engine import start
+from surepick.engine import loops, start
 from surepick.environments import ENVIRONMENTS
 from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS
@@ -57,7 +59,7 @@ class Block:
 
     @property
     def runs(self) -> bool:
-        return self.language in ("python", "console")
+        return self.language in ("python", "console") and not self.file
 
 
 def blocks(text: str) -> list[Block]:
@@ -100,10 +102,20 @@ def trimmed(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def at_home(folder: Path) -> Iterator[None]:
-    """In a folder, with 80 columns and no colours; what a page registers is forgotten afterwards."""
-    with contextlib.chdir(folder), patch.dict(os.environ, {"COLUMNS": "80"}), patch.dict(POLICIES), patch.dict(CONFIDENCES):
+    """In a folder, with 80 columns and no colours; what a page registers or imports from there is forgotten afterwards."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.chdir(folder))
+        stack.enter_context(patch.dict(os.environ, {"COLUMNS": "80"}))
+        for registry in (POLICIES, CONFIDENCES, PROBLEMS):
+            stack.enter_context(patch.dict(registry))
+        stack.enter_context(patch.object(loops, "_registered", list(loops._registered)))
+        stack.enter_context(patch.object(sys, "path", [str(folder), *sys.path]))
         os.environ.pop("FORCE_COLOR", None)
+        before = set(sys.modules)
         yield
+        for name in set(sys.modules) - before:
+            if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
+                del sys.modules[name]
 
 
 def outputs(page: Path, folder: Path) -> Iterator[tuple[int, str, str | None, str]]:
@@ -117,7 +129,7 @@ def outputs(page: Path, folder: Path) -> Iterator[tuple[int, str, str | None, st
         if block.language == "toml":
             tomllib.loads(block.code)
         if block.file:
-            assert block.language in ("toml", "csv"), where
+            assert block.language in ("toml", "csv", "python"), where
             Path(block.file).write_text(block.code, encoding="utf-8")
         if not block.runs:
             continue

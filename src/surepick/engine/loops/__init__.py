@@ -16,13 +16,14 @@ from .declare import Loop, Stretch, lowered
 
 __all__ = ["Loop", "Stretch", "find", "loops", "lowered", "register"]
 
-_registered: list[Loop] = []
+_registered: list[Loop | str] = []
 
 
-def register(loop: Loop) -> Loop:
-    """Add a loop from elsewhere, which counts before those of this package; returns it, so that a module can keep it."""
-    _registered.insert(0, loop)
-    return loop
+def register(loop: Loop | str) -> None:
+    """Add a loop from elsewhere, which counts before those of this package: a :class:`Loop`, or the name of the module that
+    declares it as ``LOOP``. A module, which imports numba, is imported when a loop is first looked for."""
+    if loop not in _registered:
+        _registered.insert(0, loop)
 
 
 @cache
@@ -38,7 +39,8 @@ def _own() -> tuple[Loop, ...]:
 
 def loops() -> tuple[Loop, ...]:
     """All loops, in the order in which they are looked through."""
-    return *_registered, *_own()
+    elsewhere = [import_module(loop).LOOP if isinstance(loop, str) else loop for loop in _registered]
+    return *elsewhere, *_own()
 
 
 def find(explorer: Any, batch: int = 1) -> Loop | None:

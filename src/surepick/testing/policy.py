@@ -1,0 +1,250 @@
+"""What every policy promises, and a check of it all."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arms import Floats
+from ..engine import start
+from ..environments import Environment
+from ..errors import SettingError
+from ..explorer import Explorer
+from ..problems import BestArm, Matching, SampleAllocation, SpanningTree, Subsets, TopK
+from ..problems.base import Problem
+from ..run.drive import drive
+from .chance import most_errors
+from .error import ConformanceError
+from .worlds import truth_of, world_of
+
+DELTA = 0.1
+EASY = 4000  # samples within which an easy world must be certified
+FAR = 0.15  # how far, as a share of their ranges, all arms of an easy world are from a change of the decision
+
+
+def check_policy(policy: Any, problem: Problem | None = None, *, runs: int = 100, **settings: Any) -> None:
+    """Check a policy on small worlds.
+
+    Parameters
+    ----------
+    policy : str or Policy
+        As for :class:`~surepick.Explorer`.
+    problem : Problem, optional
+        What to explore, with few arms; by default one of every kind of this package that the policy can do.
+    runs : int
+        Explorations of a world in which the best decision is hardly better than others, to count wrong certificates.
+    settings
+        Others for :class:`~surepick.Explorer`, such as ``confidence``.
+
+    Raises
+    ------
+    ConformanceError
+        With the promise, and the exploration that breaks it.
+
+    Examples
+    --------
+    >>> from surepick.testing import check_policy
+    >>> check_policy("coci", runs=20)
+    """
+    problems = [one for one in (usual() if problem is None else [problem]) if _fits(one, policy, settings)]
+    if not problems:
+        raise SettingError(f"policy={policy!r} can do none of the problems that it was to be checked on: give one that it can.")
+    for one in problems:
+        bench = Bench(one, policy, settings)
+        for promise in PROMISES:
+            if (found := promise(bench)) is not None:
+                raise _broken(bench, promise, found)
+    bench = Bench(problems[0], policy, settings)
+    if (found := rarely_errs(bench, runs)) is not None:
+        raise _broken(bench, rarely_errs, found)
+
+
+def usual() -> list[Problem]:
+    """A small problem of every kind."""
+    return [
+        BestArm(3),
+        TopK(4, 2, sense="min"),
+        SpanningTree([(0, 1), (1, 2), (0, 2), (2, 3)]),
+        Matching([(0, "a"), (0, "b"), (1, "a"), (1, "b")]),
+        Subsets(4, [[1, 1, 0, 0], [0, 0, 1, 1]]),
+        SampleAllocation([10, 20, 30], 6),
+    ]
+
+
+def _fits(problem: Problem, policy: Any, settings: dict[str, Any]) -> bool:
+    try:
+        Explorer(problem, policy=policy, **settings)
+    except SettingError:
+        return False
+    return True
+
+
+class Bench:
+    """Explorations of one problem by one policy."""
+
+    def __init__(self, problem: Problem, policy: Any, settings: dict[str, Any]) -> None:
+        self.problem, self.policy, self.settings = problem, policy, settings
+        # Probabilities of the upper value for which the best decision is far better than all others, and how far.
+        rng = np.random.default_rng(5)
+        self.easy = max((rng.integers(0, 17, problem.m) / 16 for _ in range(60)), key=self.lead)
+        self.far = self.lead(self.easy)
+
+    def lead(self, shares: Floats) -> float:
+        """The size of the box around the truth, as a share of the ranges, up to which no arm is undecided."""
+        problem, truth = self.problem, truth_of(self.problem, self.world(shares))
+        low, high = 0.0, 1.0
+        for _ in range(4):
+            reach = (low + high) / 2
+            box = [np.clip(truth + side * reach * (problem.high - problem.low), problem.low, problem.high) for side in (-1, 1)]
+            low, high = (low, reach) if problem.undecided(*box).any() else (reach, high)
+        return low
+
+    def world(self, shares: Floats) -> Environment:
+        return world_of(self.problem, shares)
+
+    def best(self, shares: Floats) -> list[float]:
+        return list(self.problem.solve(truth_of(self.problem, self.world(shares))).tolist())
+
+    def explorer(self, budget: int | None = EASY) -> Explorer:
+        return Explorer(self.problem, DELTA, policy=self.policy, budget=budget, **self.settings)
+
+    def explored(self, shares: Floats, seed: int, budget: int, compiled: bool = True) -> Explorer:
+        explorer = self.explorer(budget)
+        drive(explorer, self.world(shares), seed=seed, compiled=compiled)
+        return explorer
+
+    def steps(self, budget: int, seed: int = 0) -> Iterator[Explorer]:
+        """An exploration by asking and telling, one value at a time: the explorer before every question."""
+        explorer, rng, shares = self.explorer(budget), np.random.default_rng(seed), self.easy
+        world = self.world(shares)
+        while not explorer.done:
+            yield explorer
+            arms = explorer.ask()
+            if not arms:
+                return
+            explorer.tell(self.problem.names[arms[0]], world.sample(arms[0], 1, rng))
+        yield explorer
+
+
+# -- the promises: each returns what was found instead, or None ------------------------------------------------------------------
+
+
+def certifies_the_best(bench: Bench) -> str | None:
+    """In an easy world the best decision is certified."""
+    wrong, seeds = [], range(6)
+    for seed in seeds:
+        explorer = bench.explored(bench.easy, seed, EASY)
+        if not explorer.certified and bench.far >= FAR:
+            return f"Not certified after {explorer.samples:,} samples, {explorer.counts.tolist()} (seed {seed})."
+        if explorer.certified and explorer.decision.tolist() != bench.best(bench.easy):
+            wrong.append(seed)
+    if len(wrong) > most_errors(len(seeds), DELTA):
+        return f"With seeds {wrong} another decision than {bench.best(bench.easy)} was certified."
+    return None
+
+
+def asks_for_arms(bench: Bench) -> str | None:
+    """ask returns at most as many arms as it is asked for, each by its index, and at least one until the exploration is done."""
+    for explorer in bench.steps(80):
+        for n in (1, 3):
+            arms = explorer.ask(n)
+            if len(arms) > n or not all(0 <= arm < bench.problem.m for arm in arms):
+                return f"Asked for {n}, it returned {arms} after {explorer.counts.tolist()}."
+            if not arms and not explorer.done:
+                return f"It returned nothing after {explorer.counts.tolist()}, and is not done."
+    return None
+
+
+def asks_for_open_arms_only(bench: Bench) -> str | None:
+    """An arm that is paused is not asked for."""
+    for explorer in bench.steps(60):
+        if explorer.samples < 2 * bench.problem.m or explorer.done:
+            continue
+        for arm in range(bench.problem.m):
+            explorer.pause(bench.problem.names[arm])
+            asked = explorer.ask(3)
+            explorer.resume(bench.problem.names[arm])
+            if arm in asked:
+                return f"Arm {arm} is paused, and it asks for {asked} after {explorer.counts.tolist()}."
+    return None
+
+
+def keeps_to_the_budget(bench: Bench) -> str | None:
+    """Nothing is asked for beyond the budget."""
+    budget = 8 * bench.problem.m + 1
+    last = None
+    for last in bench.steps(budget):
+        if last.samples + len(last.ask(budget + 5)) > budget:
+            return f"After {last.samples} of {budget} samples it asks for {len(last.ask(budget + 5))} more."
+    if last is not None and last.samples == budget and last.ask(1):
+        return f"After all {budget} samples it asks for {last.ask(1)}."
+    return None
+
+
+def asking_changes_nothing(bench: Bench) -> str | None:
+    """The same question has the same answer, and asking leaves the record and what the policy remembers as they are."""
+    for explorer in bench.steps(60):
+        before = explorer.counts.tolist(), repr(explorer.policy.memory())
+        first, second = ((explorer.ask(2), explorer.certified, explorer.decision.tolist()) for _ in range(2))
+        if first != second:
+            return f"After {before[0]} it said {first}, and then {second}."
+        after = explorer.counts.tolist(), repr(explorer.policy.memory())
+        if after != before:
+            return f"It changed from {before} to {after}."
+    return None
+
+
+def goes_on_after_saving(bench: Bench) -> str | None:
+    """An explorer that is saved and loaded asks for the same as before."""
+    for explorer in bench.steps(40):
+        if explorer.samples % 13 or explorer.done:
+            continue
+        own = {} if isinstance(bench.policy, str) else {"policy": bench.policy}
+        with tempfile.TemporaryDirectory() as folder:
+            explorer.save(Path(folder) / "explorer.json")
+            again = Explorer.load(Path(folder) / "explorer.json", bench.problem, **own)
+        if again.ask(3) != explorer.ask(3) or again.policy.memory() != explorer.policy.memory():
+            return f"After {explorer.counts.tolist()} it asks for {again.ask(3)}, and asked for {explorer.ask(3)}."
+    return None
+
+
+def is_deterministic(bench: Bench) -> str | None:
+    """The same seed gives the same samples, whether a compiled loop runs or Python."""
+    shares = bench.easy
+    with start.at_once():
+        runs = [bench.explored(shares, 3, 200, compiled).counts.tolist() for compiled in (False, False, True)]
+    if runs[0] != runs[1]:
+        return f"It sampled {runs[0]}, and then {runs[1]}."
+    if runs[0] != runs[2]:
+        return f"Python sampled {runs[0]}, and the compiled loop {runs[2]}."
+    return None
+
+
+def rarely_errs(bench: Bench, runs: int) -> str | None:
+    """Certificates are wrong in at most a share delta of the explorations, however little separates the decisions."""
+    shares = np.full(bench.problem.m, 0.5)
+    shares[0] += 1 / 16
+    best, wrong = bench.best(shares), []
+    for seed in range(runs):
+        explorer = bench.explored(shares, seed, 40 * bench.problem.m)
+        if explorer.certified and explorer.decision.tolist() != best:
+            wrong.append(seed)
+    if len(wrong) > (most := most_errors(runs, DELTA)):
+        return f"{len(wrong)} of {runs} explorations certify another decision than {best}; with delta = {DELTA}, {most} is a lot."
+    return None
+
+
+PROMISES: tuple[Callable[[Bench], str | None], ...] = (
+    asks_for_arms, asking_changes_nothing, keeps_to_the_budget, asks_for_open_arms_only, goes_on_after_saving, is_deterministic,
+    certifies_the_best,
+)  # fmt: skip
+
+
+def _broken(bench: Bench, promise: Callable[..., object], found: str) -> ConformanceError:
+    assert promise.__doc__ is not None
+    example = {"problem": bench.problem, "world": bench.easy if promise is not rarely_errs else "nearly equal arms"}
+    return ConformanceError(f"policy={bench.policy!r}", " ".join(promise.__doc__.split()), found, example)
