@@ -1,0 +1,149 @@
+"""Samples a second of every decision class with its default policy, one core: exact, within an epsilon, and in batches.
+
+Differences are so small, or the worlds so large, that no run is over before its budget: what is timed is sampling, and not setting
+up. Classes are found by the registry, so that none can be left out.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from clock import Row
+
+import surepick as sp
+from surepick.engine.loops import find
+from surepick.problems import PROBLEMS
+from surepick.run.drive import drive
+
+LEAST = 0.5  # seconds of work that a figure is from, at least
+BATCH = 20
+
+
+class Case(NamedTuple):
+    """An example of a class; ``near`` is the epsilon that its users ask for, ``why`` what keeps it in Python."""
+
+    what: str
+    problem: sp.Problem
+    world: sp.Environment
+    near: dict[str, Any]
+    least: tuple[float, float]  # samples a second to reach: exact, and within epsilon; 0 where no figure was set
+    why: str = ""
+
+
+def coins(m: int, gap: float = 0.002) -> sp.Bernoulli:
+    """Arms around one half, each a little better than the next."""
+    return sp.Bernoulli(0.5 + gap * (np.arange(m)[::-1] - m / 2))
+
+
+def grid(side: int) -> list[tuple[int, int]]:
+    """The edges of a grid of so many nodes a side, all to the right or down."""
+    across = [(side * i + j, side * i + j + 1) for i in range(side) for j in range(side - 1)]
+    return across + [(side * i + j, side * (i + 1) + j) for i in range(side - 1) for j in range(side)]
+
+
+def knapsack(tables: list[np.ndarray]) -> list[int]:
+    """The best two of some arms, from a table of gains an arm."""
+    gains = [float(table[1] - table[0]) for table in tables]
+    best = sorted(range(len(gains)), key=gains.__getitem__)[-2:]
+    return [int(i in best) for i in range(len(gains))]
+
+
+HALF, SHARE = {"epsilon": 0.1}, {"epsilon": 0.05, "relative": True}
+COMPLETE = [(i, j) for i in range(7) for j in range(i)]
+SURVEY = sp.SampleAllocation([589, 913, 321, 171, 471, 186, 245], 30)
+LARGE = sp.SampleAllocation(np.linspace(50, 400, 50).astype(int), 1000)
+WOODED = sp.Beta([0.27, 0.32, 0.34, 0.28, 0.33, 0.31, 0.5], 6.0)
+
+CASES = (
+    Case("best of 10 arms", sp.BestArm(10), coins(10), {"epsilon": 0.003}, (0, 0)),
+    Case("top-3 of 10", sp.TopK(10, 3), coins(10), {"epsilon": 0.01}, (0, 50_000)),
+    Case("top-5 of 50", sp.TopK(50, 5), coins(50), {"epsilon": 0.02}, (0, 10_000)),
+    Case("top-10 of 2,000", sp.TopK(2000, 10), coins(2000, 0.0004), {"epsilon": 0.1}, (400_000, 0)),
+    Case("best of each of 5 groups of 4", sp.BestOfEach(20, [i % 5 for i in range(20)]), coins(20), {"epsilon": 0.02}, (0, 0)),
+    Case("spanning tree, 21 edges", sp.SpanningTree(COMPLETE), coins(21), {"epsilon": 0.02}, (0, 0)),
+    Case("4 × 4 matching", sp.Matching([(i, j) for i in range(4) for j in range(4)]), coins(16), {"epsilon": 0.01}, (50_000, 0)),
+    Case("path in a 4 × 4 grid, 24 edges", sp.Path(grid(4), 0, 15), coins(24), {"epsilon": 0.01}, (50_000, 0)),
+    Case(
+        "two listed sets of 3", sp.Subsets(6, [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]]), coins(6), {"epsilon": 0.01}, (200_000, 0)
+    ),
+    Case("survey, 7 strata, k = 30", SURVEY, WOODED, SHARE, (0, 30_000)),
+    Case("50 strata, k = 1,000", LARGE, sp.Bernoulli(np.linspace(0.05, 0.5, 50)), SHARE, (0, 3_000)),
+    Case(
+        "100 strata, k = 5,000",
+        sp.SampleAllocation(np.linspace(50, 400, 100).astype(int), 5000),
+        sp.Bernoulli(np.random.default_rng(100).uniform(0.05, 0.95, 100)),
+        SHARE,
+        (150_000, 0),
+    ),
+    Case("plan, 20 sites", sp.ResourcePlan(lambda y: 0.05 * y * y, [6] * 20, 40), coins(20), SHARE, (0, 0)),
+    Case(
+        "knapsack of 6 as a program",
+        sp.Program(6, [[3, 4, 2, 5, 4, 1]], upper=[10]),
+        coins(6),
+        {"epsilon": 0.01},
+        (0, 0),
+        "a solver of integer programs is called in every round",
+    ),
+    Case(
+        "separable, 6 arms",
+        sp.Separable(lambda theta, y: (theta - 0.3) * y, levels=[[0, 1]] * 6, oracle=knapsack, table=True),
+        coins(6),
+        {"epsilon": 0.01},
+        (0, 0),
+        "reward and maximiser are functions of the user's",
+    ),
+)
+
+
+def speed(case: Case, batch: int = 1, **settings: Any) -> float:
+    """Samples a second, after a run that compiles what is not yet."""
+    drive(sp.Explorer(case.problem, budget=3 * case.problem.m + 50, **settings), case.world, batch=batch)
+    budget = 20 * case.problem.m
+    while True:  # until a run takes long enough
+        explorer = sp.Explorer(case.problem, budget=budget, **settings)
+        began = time.process_time()
+        drive(explorer, case.world, batch=batch, seed=1)
+        took = time.process_time() - began
+        if explorer.samples < budget:
+            raise SystemExit(f"{case.what}: certified after {explorer.samples:,} samples, too soon to be timed")
+        if took >= LEAST:
+            return explorer.samples / took
+        budget *= 4
+
+
+def line(case: Case) -> tuple[str, bool]:
+    """One row of the table, and whether what was to be reached is."""
+    settings = {}, case.near, {}
+    figures = [speed(case, BATCH if k == 2 else 1, **given) for k, given in enumerate(settings)]
+    compiled = [find(sp.Explorer(case.problem, **given), BATCH if k == 2 else 1) is not None for k, given in enumerate(settings)]
+    policies = [sp.Explorer(case.problem, **given).policy.name for given in settings[:2]]
+    met = figures[0] >= case.least[0] and figures[1] >= case.least[1]
+    cells = [f"{rounded(x)}{'' if fast else ' (Python)'}" for x, fast in zip(figures, compiled, strict=True)]
+    cells[0] += f" `{policies[0]}`"
+    cells[1] += f" `{policies[1]}`"
+    return f"| `{type(case.problem).__name__}` | {case.what} | {' | '.join(cells)} | {case.why} |", met
+
+
+def rounded(x: float) -> str:
+    """Two digits, in thousands."""
+    return f"{float(f'{x:.2g}'):,.0f}"
+
+
+def table() -> tuple[str, bool]:
+    """The table as Markdown, and whether all that was to be reached is."""
+    missing = set(PROBLEMS) - {case.problem.kind for case in CASES}
+    if missing:
+        raise SystemExit(f"Classes without a case: {', '.join(sorted(missing))}.")
+    lines = [line(case) for case in CASES]
+    head = f"| class | example | the best | within ε | batches of {BATCH} | in Python because |\n|---|---|---|---|---|---|"
+    return "\n".join([head, *(text for text, _ in lines)]), all(met for _, met in lines)
+
+
+def rows() -> list[Row]:
+    return []
+
+
+if __name__ == "__main__":
+    print(table()[0])
