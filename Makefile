@@ -26,7 +26,7 @@ slow: .venv/test.stamp
 	$(BIN)/pytest -q -n 2 -m slow --durations=10
 
 bench: .venv/test.stamp
-	$(BIN)/python benchmarks/run.py --write README.md
+	$(BIN)/python benchmarks/run.py --write
 
 samples: .venv/test.stamp
 	$(BIN)/python benchmarks/samples.py --write docs/how-sure.md
