@@ -44,9 +44,9 @@ def window(*given: Any, **named: Any) -> sp.Problem:
     return Window(*given, **named)
 
 
-def explored(problem: sp.Problem, compiled: bool, **settings: Any) -> tuple[list[int], dict[str, Any]]:
+def explored(problem: sp.Problem, compiled: bool, batch: int, **settings: Any) -> tuple[list[int], dict[str, Any]]:
     explorer = sp.Explorer(problem, 0.1, **settings)
-    drive(explorer, sp.Bernoulli(WORLD), seed=3, compiled=compiled)
+    drive(explorer, sp.Bernoulli(WORLD), seed=3, batch=batch, compiled=compiled)
     return explorer.counts.tolist(), explorer.certificate().to_dict()
 
 
@@ -64,11 +64,11 @@ def test_it_keeps_all_promises() -> None:
 
 @pytest.mark.parametrize("policy", BY_RIVAL)
 @pytest.mark.parametrize("sense", ["max", "min"])
-@pytest.mark.parametrize("confidence", ["auto", "paper"])
-def test_the_loop_takes_the_samples_of_python(policy: str, sense: str, confidence: str) -> None:
+@pytest.mark.parametrize(("confidence", "batch"), [("auto", 1), ("paper", 7)])
+def test_the_loop_takes_the_samples_of_python(policy: str, sense: str, confidence: str, batch: int) -> None:
     settings = {"policy": policy, "confidence": confidence, "budget": 400}
     problem = window(8, 3, sense=sense)
-    plain, fast = (explored(problem, compiled, **settings) for compiled in (False, True))
+    plain, fast = (explored(problem, compiled, batch, **settings) for compiled in (False, True))
     assert plain == fast
     assert sum(fast[0]) > 100
 
