@@ -91,6 +91,7 @@ assert_type(sp.Explorer.load("file.json"), sp.Explorer)
 # Policies and confidence sequences with parameters
 sp.explore(top, world, policy=sp.policies.TSExplore(q=0.3), confidence=sp.confidence.Normal(tuned=500))
 sp.Explorer(top, policy="joint", confidence=sp.confidence.Bernstein())
+sp.testing.check_policy(sp.policies.TSExplore(q=0.3), top)
 sp.policies.TSExplore(q="0.3")  # wrong: arg-type
 sp.policies.TSExplore(0.3)  # wrong: call-arg
 sp.Explorer(top, policy=sp.confidence.Normal())  # wrong: arg-type

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # what type checkers see; tests/test_types.py holds it, __all
     from . import policies as policies
     from . import problems as problems
     from . import study as study
+    from . import testing as testing
     from .arms import Arm
     from .certificate import Certificate, Outcome
     from .difficulty.hardness import Hardness, hardness
@@ -83,7 +84,7 @@ _HOME = {
 }
 
 # Rooms that are reached by their name: sp.policies.TSExplore, sp.lab.Trace.
-_ROOMS = ("confidence", "environments", "errors", "lab", "policies", "problems", "study")
+_ROOMS = ("confidence", "environments", "errors", "lab", "policies", "problems", "study", "testing")
 
 __all__ = [
     "Arm", "Bernoulli", "BestArm", "BestOfEach", "Beta", "Certificate", "Environment", "Estimator", "Explorer", "Gaussian",

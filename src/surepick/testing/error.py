@@ -18,6 +18,9 @@ class ConformanceError(AssertionError):
         Where it does not, by name: the parameters, the box, the decision.
     """
 
+    promise: str
+    example: dict[str, Any]
+
     def __init__(self, who: str, promise: str, found: str, example: dict[str, Any]) -> None:
         self.promise, self.example = promise, example
         shown = "".join(f"\n    {name} = {_shown(value)}" for name, value in example.items())

@@ -86,12 +86,16 @@ def _fits(problem: Problem, policy: Any, settings: dict[str, Any]) -> bool:
 class Bench:
     """Explorations of one problem by one policy."""
 
+    problem: Problem
+    policy: Any
+    settings: dict[str, Any]
+
     def __init__(self, problem: Problem, policy: Any, settings: dict[str, Any]) -> None:
         self.problem, self.policy, self.settings = problem, policy, settings
         # Probabilities of the upper value for which the best decision is far better than all others, and how far.
         rng = np.random.default_rng(5)
-        self.easy = max((rng.integers(0, 17, problem.m) / 16 for _ in range(60)), key=self.lead)
-        self.far = self.lead(self.easy)
+        self.easy: Floats = max((rng.integers(0, 17, problem.m) / 16 for _ in range(60)), key=self.lead)
+        self.far: float = self.lead(self.easy)
 
     def lead(self, shares: Floats) -> float:
         """The size of the box around the truth, as a share of the ranges, up to which no arm is undecided."""
