@@ -9,8 +9,8 @@ from .exact import compare_gains
 @inline
 def richer(sizes, i, t, u, j, s, v):
     """Step u of arm i at variance t is richer than step v of arm j at variance s; of equal steps that of the higher index is."""
-    x = sizes[i] * sizes[i] * t / (u * (u + 1.0))
-    y = sizes[j] * sizes[j] * s / (v * (v + 1.0))
+    x = sizes[i] * sizes[i] * t * (v * (v + 1.0))  # both times u (u + 1) v (v + 1), for divisions take long
+    y = sizes[j] * sizes[j] * s * (u * (u + 1.0))
     if abs(x - y) > 1e-14 * max(x, y):
         return x > y
     if (sizes[i] == sizes[j] and t == s and u == v) or (t == 0.0 and s == 0.0):

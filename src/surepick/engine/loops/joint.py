@@ -158,9 +158,14 @@ def bound(e, game):
     if table.state[ALIKE]:
         found = glr_bound_alike(h, j, table.known)
     else:
-        found, table.levels[e] = glr_bound(table.levels[e], h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], table.known)
+        slope_h, slope_j = table.slopes[UPPER, e], table.slopes[LOWER, e]
+        found, table.levels[e] = glr_bound(table.levels[e], h, j, slope_h, slope_j, table.known)
+        if found < 0.0:  # by a tangent far from the least
+            found, table.levels[e] = glr_bound(table.levels[e], h, j, slope_h, slope_j, table.known)
     scores[SCORE, e] = found / need(h, j, game) if found > 0.0 else 0.0  # also if it is not a number
-    scores[SECOND, e], scores[LOOSE, e] = table.known[h, Fact.N] + table.known[j, Fact.N], 1.0
+    # Only arms that are seen in the wrong order have a bound of just 0, which is then the likelihood ratio itself.
+    exact = found == 0.0 and table.known[h, Fact.SHIFT] == table.known[j, Fact.SHIFT] == 0.0
+    scores[SECOND, e], scores[LOOSE, e] = table.known[h, Fact.N] + table.known[j, Fact.N], 0.0 if exact else 1.0
     table.verdicts[e] = Verdict.UNKNOWN
 
 
