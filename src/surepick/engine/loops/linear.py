@@ -6,7 +6,9 @@ calls of it, one for the decision and one for a decision that blocks. Where none
 decisions with another entry for it could gain. Here all arms are bounded at once (``losses``), and only those are asked for
 whose bound leaves it open.
 
-With an epsilon, what the rival itself could gain bounds the gap from below. It is worked out where that is no longer too much.
+With an epsilon, what the rival itself could gain bounds the gap from below, and the gap is worked out where that is no longer too
+much. In the same way two points of an interval stand for its ends as long as that is enough: it takes one look at the evidence
+against a point to see that the interval still has it, and some forty to find an end.
 """
 
 from __future__ import annotations
@@ -18,15 +20,17 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..data import Array, JointTest, Record, Sequence, Stock
-from ..enums import CLOSE, TRIES, Column, Span, Stop
+from ..enums import CLOSE, TRIES, Column, Family, Form, Span, Stop, Unit
 from ..kernels.exchanges import behind
 from ..kernels.linear import bend, bend_with, certain, differ, excess, first_slope, lead, regret_of, slope_of, spread_of
+from ..kernels.mixtures import BOTH, unit_evidence
 from ..kernels.oracles import best, losses
-from ..kernels.sequences import ends, log_term
-from .batch import PLANNED, Batch, batch_of, distinct, plan, take
+from ..kernels.sequences import ends, log_term, placed, unit_of, weight_at
+from .batch import Batch, batch_of, distinct, plan, planned, room, take
 from .declare import Stretch, lowered
 
 NEAR = 1e-9  # by which a bound from all arms at once must be clear, relative to its terms
+SLIGHT = 1e-9  # more than arithmetic may err in evidence
 ROUNDED = 1e-12  # the same of a gap that is compared with epsilon
 # Entries of ``state``: samples so far, planned ones included; the fewest of an arm, some time ago; how many arms were observed
 # since the last look, which come first in the plan, -1 at first.
@@ -43,7 +47,7 @@ class Rule(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """How near the best is near enough, and the box, which is kept if that is asked for."""
+    """How near the best is near enough, and what is kept to tell: the box, or a part of it."""
 
     epsilon: float
     relative: bool
@@ -51,6 +55,9 @@ class Goal(NamedTuple):
     largest: float  # entry of a decision
     lower: Array
     upper: Array
+    ends: Array  # whether these are the ends of an arm's interval
+    points: Array  # of every interval, in units of the arm
+    share: Array  # one number: how far out points are put, 1 being at the ends
     challenger: Array  # the decision that could gain most on the box, some time ago
 
 
@@ -79,7 +86,9 @@ def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game
     rounding = explorer.record.rounding
     test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), np.zeros(m), rounding, np.array([rule.level]))
     state = np.array([record.counts.sum(), 0, -1])
-    goal = Goal(explorer.epsilon, explorer.relative, policy.parts, largest, np.empty(m), np.empty(m), decision)
+    lower, upper, points = np.empty(m), np.empty(m), np.full((2, m), np.nan)
+    kept = lower, upper, np.zeros(m, np.bool_), points, np.array([0.5])
+    goal = Goal(explorer.epsilon, explorer.relative, policy.parts, largest, *kept, decision)
     counts, batch = record.counts.copy(), batch_of(explorer, source)
     return Game(
         rule, goal, test, policy.half, np.empty(m), np.empty_like(decision), counts, state, batch, sequence, record, stock
@@ -115,7 +124,7 @@ def settle(game):
 @tight
 def choose(everywhere, game):
     """An arm that is far behind, else the least known one in which decision and rival differ; or simply of all arms."""
-    state, counts, wide = game.state, game.counts, game.sequence.span[Span.WIDE]
+    state, counts = game.state, game.counts
     if not everywhere and state[FEWEST] < math.sqrt(state[TOTAL]) - 0.5 * len(counts):
         arm, fewest = behind(counts), counts[0]
         for i in range(1, len(counts)):
@@ -126,7 +135,7 @@ def choose(everywhere, game):
     found, heaviest = -1, -1.0
     for i in range(len(counts)):
         if everywhere or game.rival[i] != game.test.decision[i]:
-            weight = wide[i] * wide[i] / counts[i]
+            weight = weight_at(i, counts[i], game.sequence)
             if weight > heaviest:
                 found, heaviest = i, weight
     return found
@@ -138,7 +147,7 @@ def planning(blocked, limit, game):
     state, batch = game.state, game.batch
     if not (blocked or batch.spend):
         return Stop.DECIDED.value
-    size = min(batch.size, limit - state[TOTAL])
+    size = room(state[TOTAL], batch, limit)
     if size <= 0:
         return Stop.SPENT.value
     for _ in range(size):
@@ -153,13 +162,49 @@ def planning(blocked, limit, game):
 
 
 @lean
-def enclose(game):
-    """The box after the last samples."""
+def contained(i, n, p, game):
+    """The points of an arm are in its interval for certain."""
+    sequence, points = game.sequence, game.goal.points
+    level = sequence.level - SLIGHT
+    below = unit_evidence(n, p, points[0, i], sequence.rho, BOTH) <= level  # False if it is not a number
+    return below and unit_evidence(n, p, points[1, i], sequence.rho, BOTH) <= level
+
+
+@lean
+def enclose(i, c, wholly, game):
+    """The interval of an arm, ``wholly`` or between points of it."""
+    goal, sequence, record = game.goal, game.sequence, game.record
+    span, units, points = sequence.span, sequence.units, goal.points
+    slow = sequence.form == Form.MIXTURE and int(units[Unit.FAMILY, i]) == Family.UNIT
+    n, p = unit_of(i, units, record) if slow else (0.0, 0.0)
+    goal.ends[i] = wholly or not (slow and contained(i, n, p, game))
+    if not goal.ends[i]:
+        shift, scale = units[Unit.SHIFT, i], units[Unit.SCALE, i]
+        goal.lower[i], goal.upper[i] = placed(points[0, i], points[1, i], i, shift, scale, span)
+        return
+    goal.lower[i], goal.upper[i] = ends(i, c, sequence, record)
+    if slow:
+        for end in range(2):
+            u = ((goal.lower[i] if end == 0 else goal.upper[i]) - units[Unit.SHIFT, i]) / units[Unit.SCALE, i]
+            points[end, i] = p + goal.share[0] * (u - p)
+
+
+@lean
+def narrow(game):
+    """A part of the box after the last samples."""
     goal, sequence, changed = game.goal, game.sequence, game.state[OBSERVED]
     c, every = log_term(game.state[TOTAL], sequence), changed < 0 or sequence.power > 0.0
     for q in range(len(goal.lower) if every else changed):
-        i = q if every else game.batch.arms[q]
-        goal.lower[i], goal.upper[i] = ends(i, c, sequence, game.record)
+        enclose(q if every else game.batch.arms[q], c, False, game)
+
+
+@lean
+def widen(game):
+    """The whole box."""
+    c = log_term(game.state[TOTAL], game.sequence)
+    for i in range(len(game.goal.ends)):
+        if not game.goal.ends[i]:
+            enclose(i, c, True, game)
 
 
 @tight
@@ -196,6 +241,28 @@ def allowed(game):
     return gap, ROUNDED * (goal.largest * size + gap)
 
 
+@lean
+def challenge(game):
+    """The most by which the rival or the challenger can be better on the box; that one is the challenger from now on."""
+    rival, challenger = game.rival, game.goal.challenger
+    gap, before = advantage(rival, game), advantage(challenger, game)
+    if gap <= before:
+        return before
+    for i in range(len(rival)):
+        challenger[i] = rival[i]
+    return gap
+
+
+@lean
+def learn(gap, most, game):
+    """How far out points must be put to tell that this gap, of the challenger, is too large; and half of the rest."""
+    seen = 0.0
+    for i in range(len(game.half)):
+        seen += (game.goal.challenger[i] - game.test.decision[i]) * game.test.value[i]
+    needed = (most - seen) / (gap - seen) if gap > seen else 1.0
+    game.goal.share[0] = min(max(0.5 * (1.0 + needed), 0.5), 0.999)
+
+
 @tight
 def verdict(gap, most, rounding):
     """A gap is within what is allowed: 1; 0 if it is not; -1 if rounding cannot tell."""
@@ -205,7 +272,7 @@ def verdict(gap, most, rounding):
 # -- with a maximiser ---------------------------------------------------------------------------------------------------
 
 
-class Room(NamedTuple):
+class Desk(NamedTuple):
     """For the search."""
 
     weights: Array
@@ -214,12 +281,12 @@ class Room(NamedTuple):
 
 
 @kernel
-def flip(i, slope, data, test, rival, room):
+def flip(i, slope, data, test, rival, desk):
     """A decision with another entry for arm i may be better, and is the rival then, as in ``JointLinear._arm``: 1; 0 if there is
     none; -1 if rounding cannot tell."""
     for _ in range(TRIES):
-        bend_with(i, slope, test, room.weights)
-        if not best(data, room.weights, rival):
+        bend_with(i, slope, test, desk.weights)
+        if not best(data, desk.weights, rival):
             return -1
         if rival[i] == test.decision[i] or certain(rival, slope, test):
             return 0
@@ -233,10 +300,10 @@ def flip(i, slope, data, test, rival, room):
 
 
 @kernel
-def search(data, test, rival, room):
+def search(data, test, rival, desk):
     """Some decision may be better, and is the rival then, as in ``JointLinear._search``: 1; 0 if there is none; -1 if rounding
     cannot tell."""
-    weights, loss = room.weights, room.loss
+    weights, loss = desk.weights, desk.loss
     slope = first_slope(test)
     size = bend(slope, test, weights)
     if not best(data, weights, rival):
@@ -252,20 +319,20 @@ def search(data, test, rival, room):
             loss[i] = 0.0
     for i in range(len(rival)):
         if gain - loss[i] >= -base - NEAR * (size + base):
-            found = flip(i, slope, data, test, rival, room)
+            found = flip(i, slope, data, test, rival, desk)
             if found != 0:
                 return found
     return 0
 
 
 @kernel
-def gain_of(data, parts, test, room):
+def gain_of(data, parts, test, desk):
     """What another decision could gain, as in ``JointLinear._gain``; not a number if rounding cannot tell."""
-    other = room.other
+    other = desk.other
     slope, found = first_slope(test), np.inf
     for _ in range(TRIES):
-        bend(slope, test, room.weights)
-        if not best(data, room.weights, other):
+        bend(slope, test, desk.weights)
+        if not best(data, desk.weights, other):
             return np.nan
         found = min(found, excess(other, slope, test) + slope * test.base[0] * parts)
         if differ(other, test) == 0:
@@ -275,40 +342,45 @@ def gain_of(data, parts, test, room):
 
 
 @kernel
-def box_gap(data, game, room):
+def box_gap(data, game, desk):
     """What another decision could gain on the box; not a number if rounding cannot tell."""
     goal, sign = game.goal, game.sequence.span[Span.SIGN]
-    for i in range(len(room.weights)):
-        room.weights[i] = -edge(-sign[i], i, goal) if game.test.decision[i] > 0 else edge(sign[i], i, goal)
-    return advantage(goal.challenger, game) if best(data, room.weights, goal.challenger) else np.nan
+    for i in range(len(desk.weights)):
+        desk.weights[i] = -edge(-sign[i], i, goal) if game.test.decision[i] > 0 else edge(sign[i], i, goal)
+    return advantage(goal.challenger, game) if best(data, desk.weights, goal.challenger) else np.nan
 
 
 @kernel
-def near(data, game, room):
+def near(data, game, desk):
     """The decision, which has a rival, is within epsilon of the best: 1; 0 if it is not; -1 if rounding cannot tell."""
-    enclose(game)
+    narrow(game)
     most, rounding = allowed(game)
     gain = lead(game.rival, game.test)
     if gain <= most + rounding:
-        gain = gain_of(data, game.goal.parts, game.test, room)
-    gap = max(advantage(game.rival, game), advantage(game.goal.challenger, game))
+        gain = gain_of(data, game.goal.parts, game.test, desk)
+    if min(gain, challenge(game)) > most + rounding:  # with the whole box more is gained, and no more is allowed
+        return 0
+    widen(game)
+    most, rounding = allowed(game)
+    gap = challenge(game)
     if gap <= most + rounding:
-        gap = box_gap(data, game, room)
+        gap = box_gap(data, game, desk)
+    learn(gap, most, game)
     return verdict(min(gain, gap), most, rounding)
 
 
 @kernel
-def run(data, game, room, limit, rounds):
+def run(data, game, desk, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     batch, state = game.batch, game.state
     for _ in range(rounds):
-        if batch.state[PLANNED] == 0:
+        if planned(batch) == 0:
             settle(game)
             if not best(data, game.test.value, game.test.decision):
                 return Stop.UNSURE.value, -1
-            found = search(data, game.test, game.rival, room)
+            found = search(data, game.test, game.rival, desk)
             if found > 0 and game.goal.epsilon > 0.0 and not batch.spend:
-                within = near(data, game, room)
+                within = near(data, game, desk)
                 found = -1 if within < 0 else 1 - within
             if found < 0:
                 return Stop.UNSURE.value, -1
@@ -326,6 +398,6 @@ def run(data, game, room, limit, rounds):
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     m = explorer.problem.m
-    room = Room(np.empty(m), np.empty(m), np.empty(m, np.int64))
+    desk = Desk(np.empty(m), np.empty(m), np.empty(m, np.int64))
     game = game_of(explorer, source, explorer.policy.decision(explorer.view), 1.0)
-    return Stretch(run, (explorer.problem.lower(), game, room))
+    return Stretch(run, (explorer.problem.lower(), game, desk))

@@ -17,9 +17,9 @@ from ..data import Array, Listed
 from ..enums import Span, Stop
 from ..kernels.linear import margin_of
 from ..kernels.lists import better
-from .batch import PLANNED, distinct, take
+from .batch import distinct, planned, take
 from .declare import Loop, Stretch
-from .linear import OBSERVED, advantage, allowed, edge, enclose, game_of, planning, see, settle, verdict
+from .linear import OBSERVED, allowed, challenge, edge, game_of, learn, narrow, planning, see, settle, verdict, widen
 
 AGE = 1024  # changes of an arm after which all sums are worked out anew
 NEAR = 4e-12  # what rounding may change in a sum, relative to its terms
@@ -55,9 +55,9 @@ def stretch_out(y, base, sums):
 
 
 @lean
-def compare(y, data, game, sums):
+def compare(y, data, test, sums):
     """The terms of the test of one decision, anew."""
-    test, spread, price, rounding = game.test, 0.0, 0.0, 0.0
+    spread, price, rounding = 0.0, 0.0, 0.0
     for i in range(len(test.decision)):
         change = data.decisions[y, i] - test.decision[i]
         if change != 0.0:
@@ -69,24 +69,24 @@ def compare(y, data, game, sums):
 
 
 @lean
-def add_up(data, game, sums):
+def add_up(data, test, sums):
     """All rewards anew."""
     sums.size[0] = 0.0
     for y in range(len(sums.reward)):
         reward, size = 0.0, 0.0
-        for i in range(len(game.test.value)):
-            reward += data.decisions[y, i] * game.test.value[i]
-            size += abs(data.decisions[y, i] * game.test.value[i])
+        for i in range(len(test.value)):
+            reward += data.decisions[y, i] * test.value[i]
+            size += abs(data.decisions[y, i] * test.value[i])
         sums.reward[y], sums.size[0] = reward, max(sums.size[0], size)
 
 
 @kernel
-def leading(data, game, sums):
+def leading(data, test, sums):
     """The first of the best decisions; -1 if rounding cannot tell."""
     floor, found = sums.reward.max() - NEAR * sums.size[0], -1
     for y in range(len(sums.reward)):
         if sums.reward[y] >= floor:
-            ahead = 1 if found < 0 else better(y, found, data.decisions, game.test.value)
+            ahead = 1 if found < 0 else better(y, found, data.decisions, test.value)
             if ahead == 2:
                 return -1
             if ahead == 1:
@@ -101,16 +101,16 @@ def copy(row, data, decision):
 
 
 @lean
-def decide(row, data, game, sums):
+def decide(row, data, test, sums):
     """The decision is this row, and all others are compared with it."""
     sums.state[ROW] = row
-    copy(row, data, game.test.decision)
+    copy(row, data, test.decision)
     for y in range(len(sums.reward)):
-        compare(y, data, game, sums)
+        compare(y, data, test, sums)
 
 
 @lean
-def blocking(data, game, sums):
+def blocking(data, test, sums):
     """The decision that blocks most, and its margin."""
     row, most = sums.state[ROW], -np.inf
     for y in range(len(sums.reward)):
@@ -120,16 +120,16 @@ def blocking(data, game, sums):
     found, least = row, np.inf
     for y in range(len(sums.reward)):
         if y != row and sums.reward[y] + sums.reach[y] >= floor:
-            margin = margin_of(y, data.decisions, game.test)
+            margin = margin_of(y, data.decisions, test)
             if margin < least:
                 found, least = y, margin
     return found, least
 
 
 @lean
-def shift(i, value, spread, price, data, game, sums):
+def shift(i, value, spread, price, data, test, sums):
     """Arm i has changed; these were its terms before."""
-    test, column = game.test, sums.columns[i]
+    column = sums.columns[i]
     more, wider, dearer = test.value[i] - value, test.spread[i] - spread, test.price[i] - price
     sums.size[0] += sums.widest[i] * abs(more)
     held, base = column[sums.state[ROW]], test.base[0]
@@ -140,7 +140,7 @@ def shift(i, value, spread, price, data, game, sums):
             sums.spread[y] += change * change * wider
             sums.price[y] += dearer
             if sums.spread[y] < 0.25 * sums.fresh[y]:  # digits are lost where large numbers leave small ones
-                compare(y, data, game, sums)
+                compare(y, data, test, sums)
             else:
                 stretch_out(y, base, sums)
 
@@ -160,14 +160,19 @@ def box_gap(data, game):
 
 
 @lean
-def near(margin, data, game):
-    """The decision is within epsilon of the best: 1; 0 if it is not; -1 if rounding cannot tell. ``margin`` is the rival's."""
-    enclose(game)
+def near(gain, data, game):
+    """The decision is within epsilon of the best: 1; 0 if it is not; -1 if rounding cannot tell. ``gain`` is the rival's."""
+    narrow(game)
     most, rounding = allowed(game)
-    gap = max(advantage(game.rival, game), advantage(game.goal.challenger, game))
+    if min(gain, challenge(game)) > most + rounding:  # with the whole box more is gained, and no more is allowed
+        return 0
+    widen(game)
+    most, rounding = allowed(game)
+    gap = challenge(game)
     if gap <= most + rounding:
         gap = box_gap(data, game)
-    return verdict(min(-margin, gap), most, rounding)
+    learn(gap, most, game)
+    return verdict(min(gain, gap), most, rounding)
 
 
 @kernel
@@ -175,22 +180,22 @@ def run(data, game, sums, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     test, state, batch = game.test, sums.state, game.batch
     for _ in range(rounds):
-        if batch.state[PLANNED] == 0:
+        if planned(batch) == 0:
             settle(game)
             old = state[LEFT] <= 0
             if old:
-                add_up(data, game, sums)
+                add_up(data, test, sums)
                 state[LEFT] = AGE
-            row = leading(data, game, sums)
+            row = leading(data, test, sums)
             if row < 0:
                 return Stop.UNSURE.value, -1
             if old or row != state[ROW]:
-                decide(row, data, game, sums)
-            y, margin = blocking(data, game, sums)
+                decide(row, data, test, sums)
+            y, margin = blocking(data, test, sums)
             blocked = not margin > 0.0
             copy(y, data, game.rival)
             if blocked and game.goal.epsilon > 0.0 and not batch.spend:
-                within = near(margin, data, game)
+                within = near(-margin, data, game)
                 if within < 0:
                     return Stop.UNSURE.value, -1
                 blocked = within == 0
@@ -205,7 +210,7 @@ def run(data, game, sums, limit, rounds):
             i = batch.arms[q]
             value, spread, price = test.value[i], test.spread[i], test.price[i]
             see(i, game)
-            shift(i, value, spread, price, data, game, sums)
+            shift(i, value, spread, price, data, test, sums)
             state[LEFT] -= 1
     return Stop.PAUSED.value, -1
 
