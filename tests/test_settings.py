@@ -250,6 +250,7 @@ def test_the_formulas_have_the_parameters() -> None:
     ("problem", "world", "how", "compiled"),
     [
         (PROBLEM, WORLD, {"policy": "joint:box_share=0.6"}, True),
+        (PROBLEM, WORLD, {"policy": "joint:box_share=0.6", "epsilon": 0.3}, True),
         (PROBLEM, WORLD, {"policy": "joint", "confidence": "auto:tuned=20"}, True),
         (PROBLEM, WORLD, {"policy": "joint", "confidence": Normal(tuned=20)}, True),
         (PROBLEM, WORLD, {"policy": "coci", "confidence": "beta:tuned=20"}, True),
@@ -266,7 +267,8 @@ def test_the_formulas_have_the_parameters() -> None:
 )
 def test_compiled_loops_go_by_the_parameters(problem: sp.Problem, world: sp.Environment, how: Any, compiled: bool) -> None:
     """The same samples compiled and in Python, and others than by default."""
-    plain = {name: getattr(value, "name", str(value).partition(":")[0]) for name, value in how.items()}
+    asked = {name: how[name] for name in ("policy", "confidence") if name in how}
+    plain = how | {name: getattr(value, "name", str(value).partition(":")[0]) for name, value in asked.items()}
     counts = []
     for settings, fast in ((how, True), (how, False), (plain, False)):
         if settings is plain and not compiled:

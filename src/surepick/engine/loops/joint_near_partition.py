@@ -76,4 +76,4 @@ def fits(explorer: Any) -> bool:
     return bool(explorer.epsilon > 0)
 
 
-LOOP = Loop(("joint",), Partition, prepare, fits, near=True)
+LOOP = Loop(("joint",), Partition, prepare, fits, near=True, parameters=("box_share",))

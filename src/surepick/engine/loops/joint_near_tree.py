@@ -68,4 +68,4 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     return Stretch(run, (data, game, near_of(explorer, game, data.sign)))
 
 
-LOOP = Loop(("joint",), Tree, prepare, fits, near=True)
+LOOP = Loop(("joint",), Tree, prepare, fits, near=True, parameters=("box_share",))
