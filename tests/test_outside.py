@@ -16,6 +16,7 @@ import pytest
 
 import surepick as sp
 from surepick.engine import loops, numba_dispatcher
+from surepick.engine.numba_cache import files_of
 from surepick.problems import PROBLEMS
 from surepick.run.drive import drive
 from surepick.testing import check_problem
@@ -154,6 +155,14 @@ def test_a_change_of_a_file_beside_is_noticed(tmp_path: Path) -> None:
     assert before.startswith(key())
     (tmp_path / "window_kernel.py").write_text("changed", encoding="utf-8")
     assert stamp.__wrapped__(str(tmp_path / "window_loop.py")) != before
+
+
+def test_a_loop_of_ours_with_a_class_from_elsewhere_is_compiled_anew_when_that_changes() -> None:
+    import numba
+
+    kinds = [numba.typeof(problem.lower()) for problem in (window(4, 2), sp.TopK(4, 2))]
+    assert [files_of([kind]) for kind in kinds] == [{str(OUTSIDE / "window.py")}, set()]
+    assert files_of([numba.typeof((1.0, 2))]) == set()
 
 
 def test_the_walk_shows_these_files() -> None:

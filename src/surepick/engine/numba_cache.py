@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .keep import folders, stamp
+from .keep import HERE, folders, stamp
 from .numba_dispatcher import callable_from_python, watch
 
 try:
@@ -52,6 +52,16 @@ class _Format(CompileResultCacheImpl):  # type: ignore[misc]
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
+def files_of(types: Any) -> set[str]:
+    """The files of named tuples among some types: a loop of ours that takes one from elsewhere calls kernels from there."""
+    found = set()
+    for kind in types:
+        if (cls := getattr(kind, "instance_class", None)) is not None:
+            found.add(getattr(sys.modules.get(cls.__module__), "__file__", None) or "")
+            found |= files_of(kind.types)
+    return {file for file in found if file and not Path(file).is_relative_to(HERE)}
+
+
 class _Shelf(FunctionCache):  # type: ignore[misc]
     """The compiled versions of one kernel in one folder."""
 
@@ -61,7 +71,7 @@ class _Shelf(FunctionCache):  # type: ignore[misc]
         super().__init__(function)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return *super()._index_key(sig, codegen), self.within
+        return *super()._index_key(sig, codegen), self.within, tuple(map(stamp, sorted(files_of(sig))))
 
     def filled(self, sig: Any, codegen: Any) -> bool:
         """A version for such arguments is there."""

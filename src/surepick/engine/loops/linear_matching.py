@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from ..data import Assignment
+from ..kernels import assignment
+from ..kernels.oracles import maximiser
 from .declare import Loop
 from .linear import prepare
 
-LOOP = Loop(("joint-linear",), Assignment, prepare, near=True, batches=True, parameters=("tuned", "box_share"))
+LOOP = Loop(
+    ("joint-linear",), maximiser(Assignment, assignment), prepare, near=True, batches=True, parameters=("tuned", "box_share")
+)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..data import Ways
+from ..kernels import paths
+from ..kernels.oracles import maximiser
 from .declare import Loop
 from .linear import prepare
 
-LOOP = Loop(("joint-linear",), Ways, prepare, near=True, batches=True, parameters=("tuned", "box_share"))
+LOOP = Loop(("joint-linear",), maximiser(Ways, paths), prepare, near=True, batches=True, parameters=("tuned", "box_share"))

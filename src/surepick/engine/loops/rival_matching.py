@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..data import Assignment
+from ..kernels import assignment
+from ..kernels.oracles import maximiser
 from .declare import Loop
 from .rivals import prepare
 
-LOOP = Loop(("clucb", "unified", "coci", "uniform"), Assignment, prepare, batches=True)
+LOOP = Loop(("clucb", "unified", "coci", "uniform"), maximiser(Assignment, assignment), prepare, batches=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..data import Ways
+from ..kernels import paths
+from ..kernels.oracles import maximiser
 from .declare import Loop
 from .rivals import prepare
 
-LOOP = Loop(("clucb", "unified", "coci", "uniform"), Ways, prepare, batches=True)
+LOOP = Loop(("clucb", "unified", "coci", "uniform"), maximiser(Ways, paths), prepare, batches=True)
