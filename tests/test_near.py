@@ -68,6 +68,19 @@ def test_most_of_these_runs_end_by_epsilon() -> None:
     assert ended >= 10
 
 
+@pytest.mark.parametrize("name", ["top-k", "cost", "ties", "pairs", "lowest-per-arm", "smallest-tree"])
+def test_same_samples_in_batches_and_with_all_of_the_budget(name: str) -> None:
+    problem, world, asked = WORLDS[name]
+    for batch, spend, budget in ((7, False, 400), (1, True, 200), (5, True, 203)):
+        found = []
+        for compiled in (False, True):
+            explorer = sp.Explorer(problem, 0.4, policy="joint", budget=budget, spend=spend, **asked)
+            assert find(explorer, batch) is not None
+            drive(explorer, world, seed=4, batch=batch, compiled=compiled)
+            found.append(explorer.certificate().to_dict())
+        assert found[0] == found[1]
+
+
 # -- witnesses ----------------------------------------------------------------------------------------------------------
 
 COUNTS = st.floats(1, 6).map(lambda x: float(int(10**x)))

@@ -8,11 +8,11 @@ from ..compile import kernel
 from ..data import Partition
 from ..enums import Stop
 from ..kernels.partitions import best, shortfall
-from .batch import planned, take
+from .batch import planned, room, take
 from .declare import Loop, Stretch
-from .joint import HALVES, TOTAL, begin, choose, game_of, sampling, take_in
+from .joint import HALVES, TOTAL, begin, choose, foresee, game_of, lacking, sampling, take_in
 from .joint_partition import look, seat
-from .near import behind, consider, far, follow, narrower, near_of, open_box, scan, seen, settle, worst
+from .near import behind, consider, far, follow, gainable, narrow, near_of, open_box, seen, settle, tied, worst
 
 
 @kernel
@@ -44,22 +44,33 @@ def renew(data, game, near):
 @kernel
 def run(data, game, near, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    state = game.table.state
+    batch, state = game.batch, game.table.state
     begin(game)
     for _ in range(rounds):
-        if planned(game.batch) == 0:
+        if planned(batch) == 0:
             anew, many = seat(data, game)
             follow(anew, many, game, near)
-            if state[TOTAL] >= limit:
+            size = room(state[TOTAL], batch, limit)
+            if size <= 0:
                 return Stop.SPENT.value, -1
             e, certified = look(data, game)
-            if certified and state[HALVES] == 0:
+            if certified and state[HALVES] == 0 and not batch.spend:
                 return Stop.DECIDED.value, -1
-            top, most = scan(game, near)
-            if not near.holds[0] and not far(most, game, near) and renew(data, game, near):
+            unknown = not near.holds[0] and not batch.spend and not far(gainable(game, near), game, near)
+            if lacking(e, game) or (unknown and renew(data, game, near)):
                 return Stop.UNSURE.value, -1
-            sampling(choose(narrower(e, top, game, near), certified, game), game)
-        what, arm = take(game.batch, game.record, game.stock)
+            close = tied(e, game, near)
+            if close:
+                near.plan[:] = near.gains
+            while planned(batch) < size:
+                if close:
+                    e = narrow(game, near)
+                elif planned(batch) > 0:
+                    e = look(data, game)[0]
+                sampling(choose(e, False, game), game)
+                if planned(batch) < size:
+                    foresee(game)
+        what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm
         take_in(game)
@@ -76,4 +87,4 @@ def fits(explorer: Any) -> bool:
     return bool(explorer.epsilon > 0)
 
 
-LOOP = Loop(("joint",), Partition, prepare, fits, near=True, parameters=("box_share",))
+LOOP = Loop(("joint",), Partition, prepare, fits, near=True, parameters=("box_share",), batches=True)

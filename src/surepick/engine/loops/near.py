@@ -52,6 +52,8 @@ class Near(NamedTuple):
     tilts: Array
     corner: Array
     rival: Array
+    plan: Array  # gains, as if samples that are planned had been taken
+    decision: Array  # of the witnesses
     holds: Array  # whether the witnesses show that the decision is not within epsilon
 
 
@@ -62,7 +64,8 @@ def near_of(explorer: Any, game: Game, sign: float) -> Near:
         gains=np.zeros(spots), blurs=np.zeros(m), most=np.zeros(m), widest=np.zeros(m, np.int64),
         box=np.zeros((m, 2)), stale=np.ones(m, np.bool_), inner=np.zeros((2, m)), ends=np.zeros((2 * m, len(Point))),
         pair=np.zeros((2, m), np.int64), points=np.zeros((2 * m, len(Point))), leads=np.zeros(m), tilts=np.ones(m),
-        corner=np.zeros(m), rival=np.zeros(m, np.int64), holds=np.zeros(1, np.bool_),
+        corner=np.zeros(m), rival=np.zeros(m, np.int64), plan=np.zeros(spots), decision=np.zeros(m, np.int64),
+        holds=np.zeros(1, np.bool_),
     )  # fmt: skip
 
 
@@ -101,29 +104,38 @@ def follow(anew, many, game, near):
         for link in range(table.first[seat], table.first[seat + 1]):
             regain(table.links[link], game, near)
     if near.holds[0]:
-        near.holds[0] = not anew and many < 2 and (many == 0 or stands(table.moved[0], game, near))
+        near.holds[0] = not anew
+        for i in range(len(near.decision)):
+            near.holds[0] = near.holds[0] and near.decision[i] == table.decision[i]
+        for q in range(many):
+            near.holds[0] = near.holds[0] and stands(table.moved[q], game, near)
+
+
+@lean
+def largest(values, game):
+    """The exchange with the largest value, the first of equal ones."""
+    table, top = game.table, 0
+    for e in range(1, table.state[COUNT]):
+        if values[e] > values[top] or (values[e] == values[top] and table.scores[ORDER, e] < table.scores[ORDER, top]):
+            top = e
+    return top
 
 
 @tight
-def scan(game, near):
-    """The exchange that could gain most, and about what could be gained: by all together, or by any one. As ``most_of``."""
-    table, most = game.table, near.most
-    top, largest = -1, 0.0
+def gainable(game, near):
+    """About what could be gained, by all exchanges together or by any one. As ``most_of``."""
+    table, most, single = game.table, near.most, 0.0
     for i in range(len(most)):
         most[i] = 0.0
     for e in range(table.state[COUNT]):
-        h, j, found = table.pair[UPPER, e], table.pair[LOWER, e], near.gains[e]
-        if top < 0 or found > near.gains[top] or (found == near.gains[top] and table.scores[ORDER, e] < table.scores[ORDER, top]):
-            top = e
-        found = min(found, game.arms.high[j] - game.arms.low[h])
-        largest = max(largest, found)
+        h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+        found = min(near.gains[e], game.arms.high[j] - game.arms.low[h])
+        single = max(single, found)
         if found > most[h]:
             most[h], near.widest[h] = found, e
         if found > most[j]:
             most[j], near.widest[j] = found, e
-    if near.each:
-        return top, largest
-    return top, least_sum(most, game, near)
+    return single if near.each else least_sum(most, game, near)
 
 
 @tight
@@ -339,6 +351,7 @@ def settle(gap, game, near):
         if near.leads[i] > 0.0:
             lay_witness(i, game.rule.threshold - min(less, 0.5 * game.rule.threshold), game, near)
     near.holds[0] = near.holds[0] and gap > goal and gained(game, near) > goal
+    near.decision[:] = game.table.decision
 
 
 @kernel
@@ -363,11 +376,16 @@ def reached(goal, game, near):
 
 
 @tight
-def narrower(e, top, game, near):
-    """The exchange to sample: the weakest if it is far enough from a tie to be settled, else what could be gained most."""
-    table = game.table
-    if e < 0:
-        return e
-    h, j = table.pair[UPPER, e], table.pair[LOWER, e]
-    ahead = game.record.table[h, Column.ESTIMATE] - game.record.table[j, Column.ESTIMATE]
-    return e if ahead > near.epsilon else top
+def tied(e, game, near):
+    """An exchange is too near to a tie to be settled; then what could be gained most is narrowed first."""
+    estimates, pair = game.record.table[:, Column.ESTIMATE], game.table.pair
+    return not estimates[pair[UPPER, e]] - estimates[pair[LOWER, e]] > near.epsilon
+
+
+@lean
+def narrow(game, near):
+    """The exchange that could gain most; a sample of it that is planned narrows it."""
+    e = largest(near.plan, game)
+    fewest = min(game.table.counts[game.table.pair[UPPER, e]], game.table.counts[game.table.pair[LOWER, e]])
+    near.plan[e] *= 1.0 - 0.25 / fewest
+    return e
