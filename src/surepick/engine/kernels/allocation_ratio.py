@@ -14,7 +14,7 @@ from ..compile import inline, kernel, lean
 
 ROUNDS = 50  # of a golden section
 PRECISION = 1e-6  # to which the bound by a price is worked out
-CLOSE = 1e-9  # nearer than this to the bound a golden section tells on which side of it a share is
+CLOSE = 1e-7  # nearer than this to the bound a golden section tells on which side of it a share is
 HAIR, TINY = 1e-10, 1e-14  # a share is put off by so much, as a part and in itself, so that rounding does not matter
 
 
