@@ -97,7 +97,7 @@ def take(batch, record, stock):
     return Stop.PAUSED.value, np.int64(-1)
 
 
-@lean
+@tight
 def distinct(batch):
     """The plan has been carried out: its arms come first in ``arms`` from now on, each once; returns how many there are."""
     many = 0

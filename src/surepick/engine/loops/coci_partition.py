@@ -170,7 +170,7 @@ def bring(i, data, ranks):
     ranks.state[WAITING] = push(ranks.heaps, QUEUE, 0, ranks.state[WAITING], i, ranks.values, WEIGHT, -1.0)
 
 
-@lean
+@tight
 def renewed(arm, everywhere, data, ranks, sequence, record):
     """An arm has been sampled."""
     g = ranks.group[arm]
@@ -183,7 +183,7 @@ def renewed(arm, everywhere, data, ranks, sequence, record):
             ranks.state[WAITING] = unpark(g, ranks.state[WAITING], data.starts[g], ranks)
 
 
-@lean
+@tight
 def next_arm(everywhere, tested, out, limbo, data, ranks, batch):
     """(PAUSED, the next arm to be sampled, -1 if there is none), or (TEST, -1) if all arms must be tested at this very round; the
     stretch has ended if that might be spared."""
@@ -218,7 +218,7 @@ def next_arm(everywhere, tested, out, limbo, data, ranks, batch):
     return Stop.PAUSED.value, arm
 
 
-@lean
+@tight
 def rounds_of(everywhere, tested, out, limbo, data, ranks, batch, sequence, record, stock, limit, rounds):
     """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
     t = ranks.state[TOTAL]

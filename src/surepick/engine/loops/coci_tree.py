@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import kernel, lean
+from ..compile import kernel, lean, tight
 from ..data import Tree
 from ..enums import Status, Stop
 from ..kernels.heaps import arrange, fall, holds, moved, pop, push
@@ -84,7 +84,7 @@ def witness(t, data, proofs):
     return False
 
 
-@lean
+@tight
 def next_edge(t, everywhere, now, data, proofs, batch, sequence, record):
     """The next edge to be sampled, -1 if there is none or if the stretch has ended; and whether the intervals of this very round
     are known by ``now``."""

@@ -103,7 +103,7 @@ def alike(q, options):
     return q
 
 
-@lean
+@tight
 def set_stakes(options, record):
     """What the next observation of every arm promises; ``stakes`` are by how much the slopes of decision and rival differ."""
     stakes, box, counts = options.stakes, options.box, record.counts
@@ -119,7 +119,7 @@ def set_stakes(options, record):
         stakes[i] = (stakes[i] if found else 1.0) / counts[i]
 
 
-@lean
+@tight
 def plan_next(gap, size, aim, options, batch, sequence, record):
     """Plan the next samples, of the arms that promise most; False if the decision is good enough.
 

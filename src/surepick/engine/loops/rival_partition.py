@@ -302,7 +302,7 @@ def weigh(t, data, contest, sequence, record):
     return Stop.DECIDED.value if gap < 0.0 else Stop.PAUSED.value
 
 
-@lean
+@tight
 def standing(t, by_gap, data, contest, sequence, record):
     """DECIDED if the rival is no better than the decision, UNSURE if rounding cannot tell, PAUSED if it may be better."""
     if contest.state[WAITING] == 0:
@@ -315,7 +315,7 @@ def standing(t, by_gap, data, contest, sequence, record):
     return Stop.PAUSED.value
 
 
-@lean
+@tight
 def sampled(arm, t, data, contest, sequence, record):
     """An arm has been sampled."""
     g = contest.group[arm]
@@ -339,7 +339,7 @@ def sampled(arm, t, data, contest, sequence, record):
     settle(t, edge, end, start, contest, sequence, record)
 
 
-@lean
+@tight
 def rounds_of(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
     t = contest.state[TOTAL]
     drift, last = sequence.power > 0.0, log_term(LATEST, sequence)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import kernel, lean
+from ..compile import kernel, lean, tight
 from ..data import Array
 from ..enums import Column, Stop
 from ..kernels.oracles import best
@@ -62,7 +62,7 @@ def at_worst(corner):
         corner.weights[i] = corner.sign * (corner.lower[i] if inwards else corner.upper[i])
 
 
-@lean
+@tight
 def contested(by_gap, corner):
     """PAUSED if the rival may be better than the decision; else why the loop returns.
 
@@ -84,7 +84,7 @@ def contested(by_gap, corner):
     return Stop.PAUSED.value
 
 
-@lean
+@tight
 def plan_rivals(by_gap, everywhere, size, corner, batch, sequence, record):
     """Plan the next samples, each time of the least known arm in which decision and rival differ, or of all arms; PAUSED, or why
     the loop returns."""

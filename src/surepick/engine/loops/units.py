@@ -188,7 +188,7 @@ def witness(hand, corners):
 # -- the loop ---------------------------------------------------------------------------------------------------------
 
 
-@lean
+@tight
 def next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record):
     """(PAUSED, the next arm to be sampled, -1 if there is none), or (TEST, -1) if the very box must be tested."""
     while True:
@@ -227,7 +227,7 @@ def next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
             look_again(hand, corners)
 
 
-@lean
+@tight
 def rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, rounds):
     """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
     m, t = len(record.counts), corners.state[TOTAL]
