@@ -236,7 +236,7 @@ def rounds_of(everywhere, tested, out, limbo, data, ranks, batch, sequence, reco
                 break
             if arm >= 0:
                 plan_by(arm, WEIGHT, ranks.values, batch, sequence, record)
-                fall(ranks.heaps, QUEUE, 0, ranks.state[WAITING], 0, ranks.values, WEIGHT, -1.0)
+                fall(ranks.heaps, QUEUE, 0, ranks.state[WAITING], ranks.heaps[2 * QUEUE + 1, arm], ranks.values, WEIGHT, -1.0)
                 continue
             if not batch.spend:
                 return Stop.DECIDED.value, arm

@@ -138,7 +138,7 @@ def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
                 break
             if arm >= 0:
                 plan_by(arm, WEIGHT, proofs.values, batch, sequence, record)
-                fall(proofs.queue, 0, 0, proofs.state[WAITING], 0, proofs.values, WEIGHT, -1.0)
+                fall(proofs.queue, 0, 0, proofs.state[WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
                 continue
             if not batch.spend:
                 return Stop.DECIDED.value, -1

@@ -249,7 +249,7 @@ def rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, s
                 return what, arm
             if arm >= 0:
                 plan_by(arm, 0, corners.weights, batch, sequence, record)
-                fall(corners.queue, 0, 0, corners.state[WAITING], 0, corners.weights, 0, -1.0)
+                fall(corners.queue, 0, 0, corners.state[WAITING], corners.queue[1, arm], corners.weights, 0, -1.0)
                 continue
             if not batch.spend:
                 return Stop.DECIDED.value, arm
