@@ -92,7 +92,7 @@ class Seen:
     n: np.ndarray
     means: np.ndarray
     squares: np.ndarray
-    errors: np.ndarray
+    prediction_errors: np.ndarray
     pairs: np.ndarray
     differences: np.ndarray
 
@@ -122,7 +122,8 @@ def chunks(law: str, looks: np.ndarray) -> Iterator[Seen]:
 def paths(law: str) -> Seen:
     parts = list(chunks(law, LOOKS))
     columns = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("means", "squares", "errors", "differences")
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("means", "squares", "prediction_errors", "differences")
     }
     return Seen(n=parts[0].n, pairs=parts[0].pairs, **columns)
 
@@ -183,7 +184,7 @@ def excess(
         return weigh_kt(n, data.means, theta) - confidence.level
     if isinstance(confidence, Bernstein):
         s = np.abs(data.means - theta) * n
-        return weigh_bernstein(s, 0.25 + data.errors, confidence.rho, confidence.norm) - confidence.level
+        return weigh_bernstein(s, 0.25 + data.prediction_errors, confidence.rho, confidence.norm) - confidence.level
     ones = np.ones(confidence.problem.m, dtype=np.int64)
     radius = np.array([confidence.radius(k * ones)[i] for k in data.n])
     if confidence.problem.parameter.name == "variance":
@@ -511,7 +512,7 @@ def a_record(problem: sp.Problem, n: int, p: float, spread: float) -> Moments:
     record.counts[:] = n
     record.sums[:] = n * wide * p
     record.squares[:] = wide**2 * spread * (n - 1)
-    record.errors[:] = wide**2 * spread * (n - 1)
+    record.prediction_errors[:] = wide**2 * spread * (n - 1)
     record.differences[:] = 2 * wide**2 * spread * (n // 2)
     record.refresh()
     return record
@@ -586,13 +587,13 @@ def test_a_parameter_is_in_the_interval_if_the_evidence_against_it_is_at_most_th
         assert isinstance(record, Moments)
         record.counts[0] = data.n[look]
         record.sums[0] = data.n[look] * data.means[path, look]
-        for column in ("squares", "errors", "differences"):
+        for column in ("squares", "prediction_errors", "differences"):
             getattr(record, column)[0] = getattr(data, column)[path, look]
         record.refresh()
         (lower,), (upper,) = confidence.box(record)
         one = Seen(
             data.n[[look]], data.means[[path]][:, [look]], data.squares[[path]][:, [look]],
-            data.errors[[path]][:, [look]], data.pairs[[look]], data.differences[[path]][:, [look]],
+            data.prediction_errors[[path]][:, [look]], data.pairs[[look]], data.differences[[path]][:, [look]],
         )  # fmt: skip
         for theta in np.concatenate((np.linspace(1e-6, top - 1e-6, 200), [lower, upper])):
             over = excess(confidence, 0, float(theta), one)[0, 0]
