@@ -95,7 +95,7 @@ def test_a_radius_that_does_not_widen(name: str, policy: str) -> None:
     runs = []
     for compiled in (False, True):
         explorer = sp.Explorer(problem, 0.1, policy=policy, budget=1000)
-        explorer.confidence = Fixed(problem, 0.1)
+        explorer.confidence = Fixed().bound(problem, 0.1)
         drive(explorer, world, seed=1, compiled=compiled)
         runs.append(explorer.certificate().to_dict())
     assert runs[0] == runs[1]

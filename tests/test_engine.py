@@ -223,7 +223,7 @@ def test_a_sequence_from_elsewhere_is_left_to_the_plain_loop() -> None:
 
     explorer = sp.Explorer(sp.TopK(3, 1), policy="coci", confidence="paper")
     assert find(explorer) is not None
-    explorer.confidence = Half(explorer.problem, 0.05)
+    explorer.confidence = Half().bound(explorer.problem, 0.05)
     assert find(explorer) is None
 
 
@@ -262,7 +262,7 @@ def test_a_radius_that_does_not_widen(name: str) -> None:
         runs = []
         for compiled in (False, True):
             explorer = sp.Explorer(problem, 0.1, policy=policy, budget=600)
-            explorer.confidence = Fixed(problem, 0.1)
+            explorer.confidence = Fixed().bound(problem, 0.1)
             drive(explorer, world, seed=1, compiled=compiled)
             runs.append(explorer.certificate().to_dict())
         assert runs[0] == runs[1]

@@ -20,9 +20,10 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Array, Partition
 from ..enums import Status, Stop
+from ..kernels.draws import sample
 from ..kernels.heaps import arrange, fall, holds, moved, pop, push, rank, ranked, remove
 from ..kernels.partitions import groups_of, undecided
-from ..kernels.sequences import log_term, worth
+from ..kernels.sequences import log_term, weight_of, worth
 from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
 from .declare import Loop, Stretch, lowered
 from .stretches import ENDED, HORIZON, TOTAL, WAITING, WITNESS, renew, shorten
@@ -218,7 +219,36 @@ def next_arm(everywhere, tested, out, limbo, data, ranks, batch):
     return Stop.PAUSED.value, arm
 
 
-@tight
+@lean
+def one_by_one(everywhere, tested, out, limbo, data, ranks, batch, sequence, record, stock, limit, rounds):
+    """As ``rounds_of`` for one sample between two looks, without a plan: here nanoseconds count."""
+    t = ranks.state[TOTAL]
+    for _ in range(rounds):
+        if t > ranks.state[HORIZON]:
+            begin(t, everywhere, data, ranks, sequence, record)
+        what, arm = next_arm(everywhere, tested, out, limbo, data, ranks, batch)
+        if what == Stop.TEST:
+            return what, arm
+        if ranks.state[HORIZON] == ENDED:
+            continue
+        queued = arm >= 0
+        if not queued and batch.spend:  # nothing is in question
+            arm = heaviest(WEIGHT, ranks.values)
+        what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        t += 1
+        ranks.state[TOTAL], tested = t, False
+        ranks.values[WEIGHT, arm] = weight_of(arm, sequence, record)
+        if queued:
+            fall(ranks.heaps, QUEUE, 0, ranks.state[WAITING], ranks.heaps[2 * QUEUE + 1, arm], ranks.values, WEIGHT, -1.0)
+        else:
+            bring(arm, data, ranks)
+        renewed(arm, everywhere, data, ranks, sequence, record)
+    return Stop.PAUSED.value, -1
+
+
+@lean
 def rounds_of(everywhere, tested, out, limbo, data, ranks, batch, sequence, record, stock, limit, rounds):
     """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
     t = ranks.state[TOTAL]
@@ -265,7 +295,10 @@ def run(everywhere, data, ranks, batch, sequence, record, stock, limit, rounds):
     tested, last = False, ranks.state[TOTAL] + rounds * batch.size
     while True:
         left = (last - ranks.state[TOTAL]) // batch.size
-        what, arm = rounds_of(everywhere, tested, out, limbo, data, ranks, batch, sequence, record, stock, limit, left)
+        if batch.size == 1:
+            what, arm = one_by_one(everywhere, tested, out, limbo, data, ranks, batch, sequence, record, stock, limit, left)
+        else:
+            what, arm = rounds_of(everywhere, tested, out, limbo, data, ranks, batch, sequence, record, stock, limit, left)
         if what != Stop.TEST:
             return what, arm
         c, tested = log_term(ranks.state[TOTAL], sequence), True

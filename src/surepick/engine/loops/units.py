@@ -39,8 +39,9 @@ from ..kernels.corners import (
     status,
     unpark,
 )
+from ..kernels.draws import sample
 from ..kernels.heaps import arrange, fall, moved, pop, push
-from ..kernels.sequences import ends, log_term
+from ..kernels.sequences import ends, log_term, weight_of
 from .batch import distinct, heaviest, plan_by, planned, room, take
 from .stretches import HAIR
 
@@ -228,21 +229,75 @@ def next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
 
 
 @tight
+def renew_fences(t, everywhere, hand, corners, sequence, record):
+    """Further horizons for the arms whose horizon has passed."""
+    m, changed = len(record.counts), False
+    while corners.reach[UNTIL, corners.timer[0, 0]] < t:
+        i = corners.timer[0, 0]
+        level = min(corners.notes[LEVEL, i] + 1, highest(t, m))
+        refence(i, t, level, hand, corners, sequence, record)
+        changed = True
+    if changed and not everywhere:
+        look_again(hand, corners)
+
+
+@tight
+def sampled(arm, t, hand, corners, sequence, record):
+    """An arm has been sampled; whether it got a new fence."""
+    if within_fence(arm, corners, sequence, record):
+        return False
+    level = min(corners.notes[LEVEL, arm] + (record.counts[arm] % PATIENCE == 0), highest(t, len(record.counts)))
+    refence(arm, t, level, hand, corners, sequence, record)
+    return True
+
+
+@lean
+def bring(arm, corners):
+    """Into the queue with an arm, or to its place there after its weight has changed."""
+    if corners.notes[WHERE, arm] == PARKED:
+        unpark(arm, corners)
+    else:
+        moved(corners.queue, 0, 0, corners.state[WAITING], arm, corners.weights, 0, -1.0)
+
+
+@lean
+def one_by_one(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, rounds):
+    """As ``rounds_of`` for one sample between two looks, without a plan: here nanoseconds count."""
+    t = corners.state[TOTAL]
+    for _ in range(rounds):
+        renew_fences(t, everywhere, hand, corners, sequence, record)
+        what, arm = next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
+        if what == Stop.TEST:
+            return what, arm
+        queued = arm >= 0
+        if not queued and batch.spend:  # nothing is in question
+            arm = heaviest(0, corners.weights)
+        what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        t += 1
+        corners.state[TOTAL], tested = t, False
+        corners.weights[0, arm] = weight_of(arm, sequence, record)
+        if queued:
+            fall(corners.queue, 0, 0, corners.state[WAITING], corners.queue[1, arm], corners.weights, 0, -1.0)
+        else:
+            bring(arm, corners)
+        if sampled(arm, t, hand, corners, sequence, record) and not everywhere:
+            look_again(hand, corners)
+    return Stop.PAUSED.value, np.int64(-1)
+
+
+@lean
 def rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, rounds):
     """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
-    m, t = len(record.counts), corners.state[TOTAL]
+    if batch.size == 1:
+        return one_by_one(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, rounds)
+    t = corners.state[TOTAL]
     for _ in range(rounds):
-        changed = False
-        while corners.reach[UNTIL, corners.timer[0, 0]] < t:
-            i = corners.timer[0, 0]
-            level = min(corners.notes[LEVEL, i] + 1, highest(t, m))
-            refence(i, t, level, hand, corners, sequence, record)
-            changed = True
-        if changed and not everywhere:
-            look_again(hand, corners)
+        renew_fences(t, everywhere, hand, corners, sequence, record)
         size = room(t, batch, limit)
         if size <= 0:
-            return Stop.SPENT.value, -1
+            return Stop.SPENT.value, np.int64(-1)
         while planned(batch) < size:
             what, arm = next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
             if what == Stop.TEST:
@@ -256,24 +311,17 @@ def rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, s
             while planned(batch) < size:  # nothing is in question
                 arm = heaviest(0, corners.weights)
                 plan_by(arm, 0, corners.weights, batch, sequence, record)
-                if corners.notes[WHERE, arm] == PARKED:
-                    unpark(arm, corners)
-                else:
-                    moved(corners.queue, 0, 0, corners.state[WAITING], arm, corners.weights, 0, -1.0)
+                bring(arm, corners)
         what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
         t += planned(batch)
         corners.state[TOTAL], tested, changed = t, False, False
         for q in range(distinct(batch)):
-            arm = batch.arms[q]
-            if not within_fence(arm, corners, sequence, record):
-                level = min(corners.notes[LEVEL, arm] + (record.counts[arm] % PATIENCE == 0), highest(t, m))
-                refence(arm, t, level, hand, corners, sequence, record)
-                changed = True
+            changed = sampled(batch.arms[q], t, hand, corners, sequence, record) or changed
         if changed and not everywhere:
             look_again(hand, corners)
-    return Stop.PAUSED.value, -1
+    return Stop.PAUSED.value, np.int64(-1)
 
 
 @lean
