@@ -46,7 +46,7 @@ def test_optimal_iff_no_exchange_helps(name: str, data: st.DataObject) -> None:
     problem, theta = drawn(name, data)
     optimal = brute_solve(problem, theta)[1]
     for y in decisions_of(problem):
-        if name == "sample-allocation" and sum(y) < min(problem.budget, int(problem.upper.sum())):
+        if name == "sample-allocation" and sum(y) < min(problem.budget, int(problem.most.sum())):
             continue  # leaves interviews unused, which no exchange tells
         holds = all(a * theta[h] >= b * theta[j] * (1 - 1e-12) for h, j, a, b in listed(problem, np.array(y)))
         assert holds == any(np.allclose(problem.reward(theta, y), problem.reward(theta, o), rtol=1e-12) for o in optimal)

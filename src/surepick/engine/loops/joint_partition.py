@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compile import kernel, lean, tight
+from ..compile import inline, kernel, lean, tight
 from ..data import Partition
 from ..enums import Stop
 from ..kernels.order import ahead
@@ -197,7 +197,7 @@ def seat(data, game):
     return observed < 0, many
 
 
-@tight
+@inline
 def look(data, game):
     """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
     if game.table.state[COUNT] == 0:

@@ -95,7 +95,7 @@ def seat(data, game):
     return anew, table.state[FRESH]
 
 
-@tight
+@inline
 def look(game):
     """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
     if game.table.state[COUNT] == 0:
