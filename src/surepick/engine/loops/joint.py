@@ -331,6 +331,20 @@ def take_in(game):
 
 
 @tight
+def observed(arm, game):
+    """As ``sampling`` and ``take_in``, of one arm that was sampled at once."""
+    table, state = game.table, game.table.state
+    state[TOTAL] += 1
+    table.counts[arm] += 1
+    game.batch.arms[0], table.moved[0] = arm, arm
+    state[OBSERVED], state[FRESH] = 1, 1
+    if table.paired[arm]:
+        state[FRESH] = table.counts[arm] % 2 == 0
+        state[HALVES] += -1 if state[FRESH] else 1
+    see(arm, game)
+
+
+@tight
 def joined(arm, many, table):
     """Put an arm among the first so many of ``moved``, unless it is there; returns how many these are then."""
     for q in range(many):

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import kernel, lean
+from ..compile import inline, kernel, lean
 from ..data import Allocation
 from ..enums import Stop, Verdict
 from ..kernels.allocation import improve
+from ..kernels.draws import sample
 from ..kernels.tournament import ORDER
 from .batch import planned, room, take
 from .declare import Loop, Stretch
@@ -29,14 +30,12 @@ from .joint import (
     game_of,
     joined,
     lacking,
-    near,
+    observed,
     rescore,
     sampling,
-    short,
     take_in,
-    weakest,
 )
-from .joint_tree import blocking
+from .joint_tree import look
 
 
 @lean
@@ -72,40 +71,59 @@ def refit(i, data, table):
                 table.slopes[LOWER, e] = sizes[i] * sizes[i] / (units * (units + 1.0))
 
 
+@inline
+def seat(data, before, game):
+    """The allocation after observations, and the exchanges that have changed with it and with them; False if rounding cannot tell
+    which it is."""
+    table = game.table
+    anew, many = table.state[OBSERVED] < 0, table.state[FRESH]
+    if not improve(data, table.weights, table.decision):
+        return False
+    if anew:
+        lay(table)
+    for i in range(len(before)):
+        if anew or table.decision[i] != before[i]:
+            refit(i, data, table)
+            before[i] = table.decision[i]
+            many = joined(i, many, table)
+    rescore(anew, many, game)
+    return True
+
+
 @kernel
 def run(data, before, game, limit, rounds):
     """Explore until something needs the caller; returns (what, arm). ``before`` is room for the units of the last round."""
-    table, batch = game.table, game.batch
-    state = table.state
+    state = game.table.state
+    begin(game)
+    for _ in range(rounds):
+        if not seat(data, before, game):
+            return Stop.UNSURE.value, -1
+        e, certified = look(game)
+        if game.batch.spend and lacking(e, game):
+            return Stop.UNSURE.value, -1
+        arm = choose(e, certified and not game.batch.spend, game)
+        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        observed(arm, game)
+    return Stop.PAUSED.value, -1
+
+
+@kernel
+def run_in_batches(data, before, game, limit, rounds):
+    """As ``run``, with several samples between two looks."""
+    batch, state = game.batch, game.table.state
     begin(game)
     for _ in range(rounds):
         if planned(batch) == 0:
-            anew, many = state[OBSERVED] < 0, state[FRESH]
-            if not improve(data, table.weights, table.decision):
+            if not seat(data, before, game):
                 return Stop.UNSURE.value, -1
-            if anew:
-                lay(table)
-            for i in range(len(before)):
-                if anew or table.decision[i] != before[i]:
-                    refit(i, data, table)
-                    before[i] = table.decision[i]
-                    many = joined(i, many, table)
-            rescore(anew, many, game)
             size = room(state[TOTAL], batch, limit)
             if size <= 0:
                 return Stop.SPENT.value, -1
             while planned(batch) < size:
-                e, certified = -1, True
-                if state[COUNT] > 0:
-                    e = weakest(game)
-                    certified = near(e, game)
-                    if certified and short(e, game):
-                        certified = False
-                    elif certified:
-                        f = blocking(game)
-                        if f >= 0:
-                            e, certified = f, False
-                if (batch.size > 1 or batch.spend) and lacking(e, game):
+                e, certified = look(game)
+                if lacking(e, game):
                     return Stop.UNSURE.value, -1
                 arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)
                 if arm < 0:
@@ -123,7 +141,7 @@ def run(data, before, game, limit, rounds):
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, m = explorer.problem.lower(), explorer.problem.m
     game = game_of(explorer, source, m * m, False)
-    return Stretch(run, (data, np.empty(m, dtype=np.int64), game))
+    return Stretch(run if source.batch == 1 else run_in_batches, (data, np.empty(m, dtype=np.int64), game))
 
 
 LOOP = Loop(("joint",), Allocation, prepare, batches=True, parameters=("box_share",))

@@ -7,6 +7,7 @@ from typing import Any
 from ..compile import inline, kernel, tight
 from ..data import Tree
 from ..enums import Stop
+from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
 from ..kernels.trees import best, exchanges
@@ -25,6 +26,7 @@ from .joint import (
     game_of,
     lacking,
     near,
+    observed,
     rescore,
     sampling,
     short,
@@ -110,6 +112,24 @@ def look(game):
 @kernel
 def run(data, game, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
+    state = game.table.state
+    begin(game)
+    for _ in range(rounds):
+        seat(data, game)
+        e, certified = look(game)
+        if game.batch.spend and lacking(e, game):
+            return Stop.UNSURE.value, -1
+        arm = choose(e, certified and not game.batch.spend, game)
+        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        observed(arm, game)
+    return Stop.PAUSED.value, -1
+
+
+@kernel
+def run_in_batches(data, game, limit, rounds):
+    """As ``run``, with several samples between two looks."""
     batch, state = game.batch, game.table.state
     begin(game)
     for _ in range(rounds):
@@ -120,7 +140,7 @@ def run(data, game, limit, rounds):
                 return Stop.SPENT.value, -1
             while planned(batch) < size:
                 e, certified = look(game)
-                if (batch.size > 1 or batch.spend) and lacking(e, game):
+                if lacking(e, game):
                     return Stop.UNSURE.value, -1
                 arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)
                 if arm < 0:
@@ -137,7 +157,7 @@ def run(data, game, limit, rounds):
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     game = game_of(explorer, source, explorer.policy.pairs, True)
-    return Stretch(run, (explorer.problem.lower(), game))
+    return Stretch(run if source.batch == 1 else run_in_batches, (explorer.problem.lower(), game))
 
 
 LOOP = Loop(("joint",), Tree, prepare, batches=True, parameters=("box_share",))
