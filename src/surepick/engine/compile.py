@@ -8,7 +8,7 @@ from numba import njit
 
 from .numba_cache import Shelves
 from .numba_dispatcher import Kernel
-from .numba_nrt import LEAN
+from .numba_nrt import FULL, LEAN
 
 # Rooms whose kernels Python may run as they stand: what asking, telling and certificates need, which for few arms is little work.
 PATIENT = {
@@ -56,3 +56,9 @@ def lean(function: Any) -> Any:
     a word here, what is part of what, and how fast it all is, would depend on what was used first.
     """
     return _make(function, forceinline=False, **LEAN)
+
+
+def apart(function: Any) -> Any:
+    """May make arrays, and stays a function of its own, also where one calls it that makes none or becomes part of its callers:
+    numba hands on both (see ``lean``)."""
+    return _make(function, forceinline=False, **FULL)

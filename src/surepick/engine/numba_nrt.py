@@ -17,3 +17,4 @@ except ImportError:
     DefaultOptions = object
 
 LEAN: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+FULL: dict[str, Any] = {"_nrt": True} if LEAN else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compile import inline, kernel
+from ..compile import apart, inline, kernel
 from .exact import compare_gains
 
 
@@ -43,7 +43,7 @@ def richest_lacking(sizes, theta, most, y, but):
     return rich
 
 
-@kernel
+@apart
 def improve(data, theta, y):
     """Move single units from the poorest held to the richest lacking until none helps.
 

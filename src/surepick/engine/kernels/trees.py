@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile import inline, kernel
+from ..compile import apart, inline, kernel
 from .order import ahead
 
 
@@ -34,7 +34,7 @@ def grow(order, u, v, parent, decision):
                 break
 
 
-@kernel
+@apart
 def best(data, weights, decision):
     """phi for these weights, which are maximised."""
     grow(np.argsort(-weights, kind="mergesort"), data.u, data.v, np.empty(data.nodes, np.int64), decision)

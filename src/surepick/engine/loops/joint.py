@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import kernel, lean, tight
+from ..compile import apart, lean, tight
 from ..data import Arms, Array, Record, Sequence, Stock
 from ..enums import Column, Family, Span, Verdict
 from ..kernels.exchanges import FREE, SLACK, behind, halved
@@ -212,7 +212,7 @@ def weakest(game):
         play_one(table.tree, e, scores)
 
 
-@kernel
+@apart
 def short(e, game):
     """The evidence of an exchange is below the threshold."""
     table, threshold = game.table, game.rule.threshold

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import inline, kernel, lean
+from ..compile import kernel, lean, tight
 from ..data import Allocation
 from ..enums import Stop, Verdict
 from ..kernels.allocation import improve
@@ -71,7 +71,7 @@ def refit(i, data, table):
                 table.slopes[LOWER, e] = sizes[i] * sizes[i] / (units * (units + 1.0))
 
 
-@inline
+@tight
 def seat(data, before, game):
     """The allocation after observations, and the exchanges that have changed with it and with them; False if rounding cannot tell
     which it is."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compile import inline, kernel, lean, tight
+from ..compile import apart, kernel, lean, tight
 from ..data import Partition
 from ..enums import Stop
 from ..kernels.draws import sample
@@ -136,7 +136,7 @@ def change_seats(i, j, taken, table):
             table.scores[ORDER, e] = place[table.pair[taken, e]] * len(place) + place[table.pair[1 - taken, e]]
 
 
-@kernel
+@apart
 def blocking(data, game):
     """The first exchange whose evidence is below the threshold, in the order of ``partitions.exchanges``; -1 if there is none."""
     table, members = game.table, data.members
@@ -199,7 +199,7 @@ def seat(data, game):
     return observed < 0, many
 
 
-@inline
+@tight
 def look(data, game):
     """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
     if game.table.state[COUNT] == 0:

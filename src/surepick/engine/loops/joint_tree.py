@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compile import inline, kernel, tight
+from ..compile import apart, kernel, tight
 from ..data import Tree
 from ..enums import Stop
 from ..kernels.draws import sample
@@ -35,7 +35,7 @@ from .joint import (
 )
 
 
-@kernel
+@apart
 def lay(data, table):
     """Seats for a tree's edges."""
     m, first, pair, links = len(table.seats), table.first, table.pair, table.links
@@ -73,7 +73,7 @@ def overtaken(i, table):
     return False
 
 
-@kernel
+@apart
 def blocking(game):
     """The first exchange whose evidence is below the threshold; -1 if there is none."""
     for e in range(game.table.state[COUNT]):
@@ -82,7 +82,7 @@ def blocking(game):
     return -1
 
 
-@inline
+@tight
 def seat(data, game):
     """The tree after observations, and the exchanges that have changed with it and with them; returns (whether all have, else of
     how many arms of ``moved``)."""
@@ -97,7 +97,7 @@ def seat(data, game):
     return anew, table.state[FRESH]
 
 
-@inline
+@tight
 def look(game):
     """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
     if game.table.state[COUNT] == 0:
