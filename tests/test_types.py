@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -144,7 +145,9 @@ def test_a_users_script(tmp_path: Path) -> None:
 def test_nothing_is_left_to_guess() -> None:
     """Pyright knows the type of every public name, and the types that these are made of."""
     command = [sys.executable, "-m", "basedpyright", "--verifytypes", "surepick", "--ignoreexternal"]
-    run = subprocess.run([*command, "--pythonpath", sys.executable], capture_output=True, text=True)
+    # --verifytypes asks the python it finds on the path where packages are, and takes no --pythonpath
+    first = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    run = subprocess.run(command, env={**os.environ, "PATH": first}, capture_output=True, text=True)
     assert "Type completeness score: 100%" in run.stdout, (
         run.stdout[run.stdout.find("Symbols used in public interface") :] + run.stderr
     )
