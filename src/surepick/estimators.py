@@ -135,12 +135,10 @@ class Moments:
             return
         if math.isnan(self.origins[arm]):
             self.origins[arm] = values[0]
-        values = values - self.origins[arm]
         if len(values) == 1:
-            self._add(arm, float(values[0]))
+            self._add(arm, float(values[0]) - float(self.origins[arm]))
         else:
-            self._add_all(arm, values)
-        self._pair(arm, values)
+            self._add_all(arm, values - self.origins[arm])
         self.refresh(arm)
 
     def _add(self, arm: int, x: float) -> None:
@@ -153,6 +151,12 @@ class Moments:
         self.squares[arm] += step * (x - (whole + carry) / (old + 1))
         if old:
             self.prediction_errors[arm] += step * step
+        gap = float(self.waiting[arm]) - x
+        if math.isnan(gap):  # none is waiting
+            self.waiting[arm] = x
+        else:
+            self.differences[arm] += gap * gap
+            self.waiting[arm] = np.nan
 
     def _add_all(self, arm: int, values: Floats) -> None:
         """As ``_add``, value by value: cumulated sums add in this order."""
@@ -167,8 +171,6 @@ class Moments:
         self.counts[arm], self.sums[arm], self.carries[arm] = old + n, sums[-1], carries[-1]
         self.squares[arm] = last_sum(self.squares[arm], steps * (values - means[1:]))
         self.prediction_errors[arm] = last_sum(self.prediction_errors[arm], errors * errors)
-
-    def _pair(self, arm: int, values: Floats) -> None:
         queue = values if np.isnan(self.waiting[arm]) else np.concatenate(([self.waiting[arm]], values))
         even = len(queue) // 2 * 2
         gaps = queue[0:even:2] - queue[1:even:2]

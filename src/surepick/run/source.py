@@ -49,6 +49,7 @@ class Source:
         self.stock: Ints = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/enums.py
         self.laws: Floats = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
+        self.sure = False  # whether no value need be checked
         if law is not None and self._fits(law):
             self.laws = np.ascontiguousarray(law.numbers)
             self.stock[:, Shelf.LAW], self.stock[:, Shelf.FIRST], self.stock[:, Shelf.LAST] = (
@@ -57,9 +58,8 @@ class Source:
                 law.starts[1:],
             )
             self.stock[:, Shelf.BITS] = [_address(rng.bit_generator.capsule, b"BitGenerator") for rng in self.rngs]
-            if (
-                self.stock[:, Shelf.LAW] != Law.FOREIGN
-            ).all():  # compiled code draws few at a time as quickly, and they stay in the cache
+            self.sure = bool((self.stock[:, Shelf.LAW] != Law.FOREIGN).all())
+            if self.sure:  # compiled code draws few at a time as quickly, and they stay in the cache
                 self.chunk = FEWEST
         self.buffer: Floats = np.empty((m, self.chunk))
 
@@ -105,7 +105,7 @@ class Source:
                 name,
             ) from error
         try:
-            values = self.explorer.problem.arms[arm].check(given)
+            values = np.asarray(given) if self.sure else self.explorer.problem.arms[arm].check(given)
             if len(values) != n:
                 name = self.explorer.problem.arms[arm].name
                 raise ObservationError(f"The sampler gave {len(values)} values of arm {name!r} when asked for {n}.")

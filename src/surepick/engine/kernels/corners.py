@@ -72,7 +72,7 @@ def step(i, u, theta, hand):
     return hand.numbers[i] * hand.numbers[i] * theta / (u * (u + 1.0))
 
 
-@lean
+@tight
 def price(q, i, hand, corners):
     """The steps of an arm at a corner."""
     m = corners.units.shape[1]
@@ -82,7 +82,7 @@ def price(q, i, hand, corners):
     corners.gains[LACKING + q, m - 1 - i] = step(i, u, corners.theta[q, i], hand) if u < most else -np.inf
 
 
-@lean
+@tight
 def resettle(q, i, hand, corners):
     """The steps of an arm at a corner, and its places in the heaps, after its parameter or its units have changed."""
     m = corners.units.shape[1]
@@ -144,6 +144,22 @@ def leap(q, hand, corners):
     arrange(corners.heaps, LACKING + q, 0, m, corners.gains, LACKING + q, -1.0)
 
 
+@tight
+def next_moves(q, hand, corners):
+    """Whether the richest step that is lacking at a corner is to be taken, and the poorest that is held to be given up."""
+    m = corners.units.shape[1]
+    r, s = corners.heaps[2 * (HELD + q), 0], corners.heaps[2 * (LACKING + q), 0]
+    poorest, richest = corners.gains[HELD + q, r], corners.gains[LACKING + q, s]
+    more = less = False
+    if corners.held[q] < hand.total or (hand.convex and richest > 0.0):
+        more = richest > -np.inf
+    elif corners.held[q] > hand.total:
+        less = not hand.convex or poorest <= 0.0
+    else:
+        more = less = richest > poorest or (richest == poorest and s < r)
+    return more, m - 1 - s, less, m - 1 - r
+
+
 @lean
 def hand_out(q, hand, corners):
     """Make the units at a corner right again: those of the richest steps."""
@@ -152,21 +168,21 @@ def hand_out(q, hand, corners):
         moves += 1
         if moves == 64 + 4 * m and not hand.convex:
             leap(q, hand, corners)
-        a, b = m - 1 - corners.heaps[2 * (HELD + q), 0], m - 1 - corners.heaps[2 * (LACKING + q), 0]
-        poorest, richest = corners.gains[HELD + q, m - 1 - a], corners.gains[LACKING + q, m - 1 - b]
-        more = less = False
-        if corners.held[q] < hand.total or (hand.convex and richest > 0.0):
-            more = richest > -np.inf
-        elif corners.held[q] > hand.total:
-            less = not hand.convex or poorest <= 0.0
-        else:
-            more = less = richest > poorest or (richest == poorest and b > a)
+        more, b, less, a = next_moves(q, hand, corners)
         if not (more or less):
             return
         if more:
             give(q, b, 1, hand, corners)
         if less:
             give(q, a, -1, hand, corners)
+
+
+@tight
+def balance(q, hand, corners):
+    """As ``hand_out``, which is called only if there is something to hand out: mostly there is not."""
+    more, _, less, _ = next_moves(q, hand, corners)
+    if more or less:
+        hand_out(q, hand, corners)
 
 
 # -- what is known of an arm ------------------------------------------------------------------------------------------
@@ -195,7 +211,7 @@ def other(h, i, sign, corners):
     return m - 1 - r
 
 
-@lean
+@tight
 def more_units(low, up, i, hand, corners):
     """1 if an arm has more units at its upper bound when the others are at their lower ones, 0 if rounding might decide."""
     m = corners.gains.shape[1]
@@ -209,7 +225,7 @@ def more_units(low, up, i, hand, corners):
     return -1 if y == np.inf else richer(x, i, y, j, hand)
 
 
-@lean
+@tight
 def fewer_units(low, up, i, hand, corners):
     """1 if an arm has fewer units at its lower bound when the others are at their upper ones, 0 if rounding might decide."""
     m = corners.gains.shape[1]
@@ -223,7 +239,7 @@ def fewer_units(low, up, i, hand, corners):
     return -1 if y == -np.inf else richer(y, j, x, i, hand)
 
 
-@lean
+@tight
 def clear(q, i, hand, corners):
     """The units of an arm at a corner are so whatever rounding does; it may move one unit."""
     if hand.convex:

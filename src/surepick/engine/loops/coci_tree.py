@@ -14,8 +14,9 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Tree
 from ..enums import Status, Stop
+from ..kernels.draws import sample
 from ..kernels.heaps import arrange, fall, holds, moved, pop, push
-from ..kernels.sequences import log_term, worth
+from ..kernels.sequences import log_term, weight_of, worth
 from ..kernels.tree_proofs import (
     AGAIN,
     INNER_LOW,
@@ -37,7 +38,7 @@ from .stretches import ENDED, HORIZON, TOTAL, WAITING, WITNESS, renew, shorten
 LARGEST = 4096  # edges; the notes take twice the square of it in bytes
 
 
-@lean
+@tight
 def bound(i, proofs, sequence, record):
     """Both intervals of an edge."""
     for side in range(2):
@@ -122,16 +123,43 @@ def next_edge(t, everywhere, now, data, proofs, batch, sequence, record):
     return arm, now
 
 
-@kernel
-def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
-    """Explore until something needs the caller; returns (what, arm)."""
+@lean
+def one_by_one(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
+    """As ``in_batches`` for one sample between two looks, without a plan: here nanoseconds count."""
+    t = proofs.state[TOTAL]
+    for _ in range(rounds):
+        if t > proofs.state[HORIZON]:
+            begin(t, everywhere, proofs, sequence, record)
+        arm, _ = next_edge(t, everywhere, False, data, proofs, batch, sequence, record)
+        if proofs.state[HORIZON] == ENDED:
+            continue
+        queued = arm >= 0
+        if not queued and batch.spend:  # nothing is in question
+            arm = heaviest(WEIGHT, proofs.values)
+            queued = holds(proofs.queue, 0, 0, proofs.state[WAITING], arm)
+        what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        t += 1
+        proofs.state[TOTAL] = t
+        proofs.values[WEIGHT, arm] = weight_of(arm, sequence, record)
+        if queued:
+            fall(proofs.queue, 0, 0, proofs.state[WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
+        bound(arm, proofs, sequence, record)
+        check(arm, everywhere, proofs)
+    return Stop.PAUSED.value, np.int64(-1)
+
+
+@lean
+def in_batches(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
+    """Rounds until something needs the caller."""
     t = proofs.state[TOTAL]
     for _ in range(rounds):
         if t > proofs.state[HORIZON]:
             begin(t, everywhere, proofs, sequence, record)
         size, now = room(t, batch, limit), False
         if size <= 0:
-            return Stop.SPENT.value, -1
+            return Stop.SPENT.value, np.int64(-1)
         while planned(batch) < size:
             arm, now = next_edge(t, everywhere, now, data, proofs, batch, sequence, record)
             if proofs.state[HORIZON] == ENDED:
@@ -141,7 +169,7 @@ def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
                 fall(proofs.queue, 0, 0, proofs.state[WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
                 continue
             if not batch.spend:
-                return Stop.DECIDED.value, -1
+                return Stop.DECIDED.value, arm
             while planned(batch) < size:  # nothing is in question
                 arm = heaviest(WEIGHT, proofs.values)
                 plan_by(arm, WEIGHT, proofs.values, batch, sequence, record)
@@ -157,7 +185,15 @@ def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
         for q in range(distinct(batch)):
             bound(batch.arms[q], proofs, sequence, record)
             check(batch.arms[q], everywhere, proofs)
-    return Stop.PAUSED.value, -1
+    return Stop.PAUSED.value, np.int64(-1)
+
+
+@kernel
+def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    if batch.size == 1:
+        return one_by_one(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
+    return in_batches(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
 
 
 def fits(explorer: Any) -> bool:

@@ -23,9 +23,10 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Array, Partition
 from ..enums import Column, Form, Span, Stop
+from ..kernels.draws import sample
 from ..kernels.heaps import before, exchange, fall, holds, moved, push, rank, remove
 from ..kernels.partitions import groups_of
-from ..kernels.sequences import log_term, within, worth
+from ..kernels.sequences import log_term, weight_of, within, worth
 from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
 from .declare import Loop, Stretch, lowered
 from .rivals import CLOSE
@@ -223,7 +224,16 @@ def extend(since, t, data, contest, sequence, record):
     return groups
 
 
-@lean
+@tight
+def renewed(groups, t, data, contest, sequence, record):
+    """Make the rivals of touched groups right."""
+    for p in range(groups):
+        g = contest.touched[GROUPS, p]
+        contest.touched[MARKED, g] = 0
+        settle(t, data.starts[g] + data.k, data.starts[g + 1], data.starts[g], contest, sequence, record)
+
+
+@tight
 def reach(i, last, sequence, record):
     """No corner of the arm is ever further from 0, until it is sampled."""
     most = max(abs(sequence.span[Span.LOW, i]), abs(sequence.span[Span.HIGH, i]))
@@ -336,21 +346,53 @@ def sampled(arm, t, data, contest, sequence, record):
         keep(other, contest.notes[POWER_OF, other], t, edge, end, start, contest, sequence, record)
         tend(arm, edge, contest)
         tend(other, edge, contest)
-    settle(t, edge, end, start, contest, sequence, record)
+    if not before(contest.values, CORNER, -1.0, contest.heaps[2 * RIVAL, start], contest.heaps[2 * RIVAL, edge]):
+        settle(t, edge, end, start, contest, sequence, record)
 
 
-@tight
-def rounds_of(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
+@lean
+def one_by_one(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
+    """As ``in_batches`` for one sample between two looks, without a plan: here nanoseconds count."""
+    t = contest.state[TOTAL]
+    drift, last = sequence.power > 0.0, log_term(LATEST, sequence)
+    for _ in range(rounds):
+        what = standing(t, by_gap, data, contest, sequence, record)
+        if what == Stop.UNSURE:
+            return what, np.int64(-1)
+        queued, arm = what == Stop.PAUSED, np.int64(-1)
+        if queued:
+            arm = contest.heaps[2 * QUEUE, 0]
+        elif batch.spend:  # nothing is in question
+            arm = heaviest(WEIGHT, contest.values)
+            queued = holds(contest.heaps, QUEUE, 0, contest.state[WAITING], arm)
+        what = sample(arm, t, record, stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        contest.values[WEIGHT, arm] = weight_of(arm, sequence, record)
+        if queued:
+            fall(contest.heaps, QUEUE, 0, contest.state[WAITING], contest.heaps[2 * QUEUE + 1, arm], contest.values, WEIGHT, -1.0)
+        contest.size[0] = max(contest.size[0], reach(arm, last, sequence, record))
+        groups = extend(t, t + 1, data, contest, sequence, record) if drift else 0
+        t += 1
+        contest.state[TOTAL] = t
+        sampled(arm, t, data, contest, sequence, record)
+        renewed(groups, t, data, contest, sequence, record)
+    return Stop.PAUSED.value, np.int64(-1)
+
+
+@lean
+def in_batches(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
+    """Rounds until something needs the caller."""
     t = contest.state[TOTAL]
     drift, last = sequence.power > 0.0, log_term(LATEST, sequence)
     for _ in range(rounds):
         size = room(t, batch, limit)
         if size <= 0:
-            return Stop.SPENT.value, -1
+            return Stop.SPENT.value, np.int64(-1)
         if planned(batch) == 0:
             what = standing(t, by_gap, data, contest, sequence, record)
             if what == Stop.UNSURE or (what == Stop.DECIDED and not batch.spend):
-                return what, -1
+                return what, np.int64(-1)
             while planned(batch) < size and what != Stop.DECIDED:
                 plan_by(contest.heaps[2 * QUEUE, 0], WEIGHT, contest.values, batch, sequence, record)
                 fall(contest.heaps, QUEUE, 0, contest.state[WAITING], 0, contest.values, WEIGHT, -1.0)
@@ -372,11 +414,8 @@ def rounds_of(by_gap, data, contest, batch, sequence, record, stock, limit, roun
             groups = extend(since, t, data, contest, sequence, record)
         for q in range(many):
             sampled(batch.arms[q], t, data, contest, sequence, record)
-        for p in range(groups):
-            g = contest.touched[GROUPS, p]
-            contest.touched[MARKED, g] = 0
-            settle(t, data.starts[g] + data.k, data.starts[g + 1], data.starts[g], contest, sequence, record)
-    return Stop.PAUSED.value, -1
+        renewed(groups, t, data, contest, sequence, record)
+    return Stop.PAUSED.value, np.int64(-1)
 
 
 @kernel
@@ -385,7 +424,9 @@ def run(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
     if contest.state[BEGUN] == 0:
         begin(data, contest, sequence, record)
         contest.state[BEGUN] = 1
-    return rounds_of(by_gap, data, contest, batch, sequence, record, stock, limit, rounds)
+    if batch.size == 1:
+        return one_by_one(by_gap, data, contest, batch, sequence, record, stock, limit, rounds)
+    return in_batches(by_gap, data, contest, batch, sequence, record, stock, limit, rounds)
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:

@@ -31,6 +31,7 @@ from ..kernels.corners import (
     WITNESS,
     Array,
     Corners,
+    balance,
     hand_out,
     look_again,
     park,
@@ -73,7 +74,7 @@ def corners_of(near: Array, counts: Array, scales: Array) -> Corners:
 # -- fences and cores -------------------------------------------------------------------------------------------------
 
 
-@lean
+@tight
 def within_fence(i, corners, sequence, record):
     """The interval of an arm stays within its fence and around its core up to the horizon."""
     low, up = ends(i, corners.reach[END, i], sequence, record)
@@ -127,7 +128,7 @@ def refence(i, t, level, hand, corners, sequence, record):
         if corners.theta[q, i] != at[q]:
             corners.theta[q, i] = at[q]
             resettle(q, i, hand, corners)
-            hand_out(q, hand, corners)
+            balance(q, hand, corners)
 
 
 @lean
