@@ -126,6 +126,59 @@ def test_a_batch_is_looked_at_when_it_is_complete(settings: dict[str, Any]) -> N
     assert len(found[0][0]) > 10
 
 
+class Even(sp.Environment):
+    """Where nothing separates the arms, and compiled code has to stop for values."""
+
+    def __init__(self, m: int) -> None:
+        self.means, self.variances = np.full(m, 0.5), np.full(m, 0.25)
+
+    def sample(self, arm: int, n: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        return (rng.random(n) < 0.5).astype(np.float64)
+
+
+PLAN, ALLOCATION = sp.ResourcePlan([[0, 0.5]] * 3, [1] * 3, 0), sp.SampleAllocation([1, 2, 3], 9)
+TREE = sp.SpanningTree([(0, 1)] * 3)
+ROUTE = sp.Path([("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")], "s", "t")
+COUPLES = sp.Matching([("r", "x"), ("r", "y"), ("q", "x"), ("q", "y")])
+LOOPS = [
+    (PLAN, "pac"), (PLAN, "coci"), (ALLOCATION, "pac"), (ALLOCATION, "coci"), (ALLOCATION, "joint"), (TREE, "clucb"),
+    (TREE, "coci"), (TREE, "joint"), (ROUTE, "clucb"), (ROUTE, "joint-linear"), (COUPLES, "unified"),
+    (TOP, "clucb"), (TOP, "coci"), (TOP, "joint"),
+]  # fmt: skip
+
+
+def looked_at(problem: sp.Problem, policy: str, batch: int, compiled: bool, **when: Any) -> tuple[list[int], list[int]]:
+    explorer = sp.Explorer(problem, 1e-9, policy=policy, budget=400 + 8 * batch)
+    assert find(explorer, batch) is not None
+    return list(looks(explorer, Even(problem.m), batch=batch, compiled=compiled, **when)), explorer.counts.tolist()
+
+
+@pytest.mark.parametrize("batch", [1, 50, 2_000])
+@pytest.mark.parametrize(("problem", "policy"), LOOPS, ids=str)
+def test_every_loop_is_looked_at_where_python_is(
+    problem: sp.Problem, policy: str, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("surepick.engine.start.patience", 0.0)
+    for step in (1, 3 * batch + 1):
+        when = {"every": None, "next_look": lambda n, step=step: n + step}
+        assert looked_at(problem, policy, batch, True, **when) == looked_at(problem, policy, batch, False, **when)
+
+
+def test_the_loop_for_large_trees_is_looked_at_where_python_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surepick.engine.loops.coci_tree.LARGEST", 2)
+    test_every_loop_is_looked_at_where_python_is(TREE, "coci", 50, monkeypatch)
+
+
+@pytest.mark.parametrize(("problem", "policy"), [(PLAN, "pac"), (TREE, "clucb"), (TOP, "joint"), (TOP, "coci")], ids=str)
+def test_looks_by_time_come_also_where_nearly_every_batch_stops_for_values(
+    problem: sp.Problem, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("surepick.engine.start.patience", 0.0)
+    seen, counts = looked_at(problem, policy, 2_000, True, every=0.0)
+    assert counts == looked_at(problem, policy, 2_000, False, every=0.0)[1]
+    assert len(seen) >= 6  # of 9 batches
+
+
 def test_a_function_that_has_ended_is_not_asked_again() -> None:
     asked: list[int] = []
 

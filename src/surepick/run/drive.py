@@ -131,24 +131,25 @@ def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop 
 def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Schedule) -> Generator[int, None, bool]:
     """Explore in compiled code; returns False if the plain loop is to go on: an arm can be sampled no more, or the policy is
     not content with what the loop says is decided."""
-    stretch, rounds = loop.prepare(explorer, source), ROUNDS
+    stretch, rounds, whole = loop.prepare(explorer, source), ROUNDS, True  # whether no batch is under way
     while explorer.able.all():
         budget = LARGEST if explorer.budget is None else explorer.budget
         until = -(-(schedule.samples - explorer.samples) // source.batch)  # rounds
+        asked = max(1, min(rounds, until)) if whole else 1  # a batch can be looked at when it is complete
         began = time.perf_counter()
         with explorer.lock:
             try:
-                what, arm = stretch(budget, max(1, min(rounds, until)))
+                what, arm = stretch(budget, asked)
             finally:  # also after Ctrl-C
                 explorer.forget()
-        took = time.perf_counter() - began
+        took, whole = time.perf_counter() - began, what != Stop.EMPTY or source.batch == 1
         if what == Stop.DECIDED:
             return explorer.certified
         if what == Stop.SPENT:
             return True
         if what == Stop.EMPTY:
             source.refill(arm)
-            if source.batch > 1:  # which is under way
+            if not whole:
                 continue
         elif what == Stop.UNSURE:  # rounding cannot tell: one round in Python
             arms = explorer.ask(source.batch)
@@ -156,7 +157,7 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
                 return True
             source.take_all(arms)
             stretch = loop.prepare(explorer, source)
-        elif rounds <= until and (took < STRETCH or rounds > 1):
+        elif asked == rounds and (took < STRETCH or rounds > 1):
             rounds = 2 * rounds if took < STRETCH else rounds // 2
         yield from schedule.look()
     return False

@@ -1,7 +1,7 @@
 """Samples between two looks: which arms they are of is settled first, then they are taken.
 
 With one sample between two looks a plan has one arm. A plan outlasts a call: if an arm's stock is empty in the middle of it, the
-next call goes on where it was left.
+next call goes on where it was left. What is left is a round like any other, since a look may be due when the batch is complete.
 """
 
 from __future__ import annotations

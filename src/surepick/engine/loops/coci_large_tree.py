@@ -71,10 +71,12 @@ def run(everywhere, tuned, data, batch, sequence, record, stock, limit, rounds):
     ``tuned`` is how far away fences are put, which is kept between calls and changes how long it takes, not what comes out.
     """
     m = len(record.counts)
-    what, arm = take(batch, record, stock)  # what is left of the last plan
-    if what != Stop.PAUSED:
-        return what, arm
-    distinct(batch)
+    if planned(batch) > 0:  # what is left of the last plan is the first round
+        what, arm = take(batch, record, stock)
+        if what != Stop.PAUSED:
+            return what, arm
+        distinct(batch)
+        rounds -= 1
     weights, box, fence, core = np.empty((1, m)), np.empty((2, m)), np.empty((2, m)), np.empty((2, m))
     fences = Fences(fence, core)
     out, out_fence, out_core = np.empty(m, np.bool_), np.empty(m, np.bool_), np.empty(m, np.bool_)

@@ -40,11 +40,12 @@ def worse(q, gap, data, aim, options):
 def run(data, aim, options, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     state, theta, box = options.state, options.theta, options.box
-    if planned(batch) > 0:  # what is left of the last plan
+    if planned(batch) > 0:  # what is left of the last plan is the first round
         what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
         take_in(options, batch)
+        rounds -= 1
     for _ in range(rounds):
         size = room(state[TOTAL], batch, limit)
         if size <= 0:

@@ -46,10 +46,12 @@ def best_again(data, weights, first, order, parent, decision):
 @kernel
 def run(by_gap, data, corner, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    what, arm = take(batch, record, stock)  # what is left of the last plan
-    if what != Stop.PAUSED:
-        return what, arm
-    distinct(batch)
+    if planned(batch) > 0:  # what is left of the last plan is the first round
+        what, arm = take(batch, record, stock)
+        if what != Stop.PAUSED:
+            return what, arm
+        distinct(batch)
+        rounds -= 1
     m = len(record.counts)
     by_estimate, by_corner, parent = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(data.nodes, np.int64)
     t, many = record.counts.sum(), -1

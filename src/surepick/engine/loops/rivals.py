@@ -104,10 +104,12 @@ def plan_rivals(by_gap, everywhere, size, corner, batch, sequence, record):
 @kernel
 def run(by_gap, everywhere, data, corner, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    what, arm = take(batch, record, stock)  # what is left of the last plan
-    if what != Stop.PAUSED:
-        return what, arm
-    distinct(batch)
+    if planned(batch) > 0:  # what is left of the last plan is the first round
+        what, arm = take(batch, record, stock)
+        if what != Stop.PAUSED:
+            return what, arm
+        distinct(batch)
+        rounds -= 1
     t, many = record.counts.sum(), -1
     for _ in range(rounds):
         size = room(t, batch, limit)
