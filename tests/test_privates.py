@@ -195,6 +195,25 @@ def test_kernels_are_kept_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert sum(again.stats.cache_hits.values()) == 1
 
 
+@pytest.mark.parametrize("error", [RuntimeError("no compiled object yet for <Library>"), OSError("the disk is full")], ids=repr)
+def test_what_cannot_be_written_is_not_kept_and_all_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception
+) -> None:
+    monkeypatch.setattr(numba_cache, "folders", lambda: ((tmp_path,), tmp_path))
+    tries = []
+
+    def fail(self: Any, sig: Any, data: Any) -> None:
+        tries.append(sig)
+        raise error
+
+    monkeypatch.setattr(numba_cache._Shelf, "save_overload", fail)
+    made = kernel(add)
+    assert made(np.ones(2)) == 2.0
+    assert len(tries) == (1 if isinstance(error, OSError) else 2)
+    assert not made._cache.last.within
+    assert not list(tmp_path.glob("*.nbc"))
+
+
 def test_without_numbas_cache_nothing_is_kept_and_all_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     room = without(monkeypatch, numba_cache, "numba.core.caching")
     monkeypatch.setattr(room, "folders", lambda: ((tmp_path,), tmp_path))

@@ -117,16 +117,21 @@ class Shelves:
     def save_overload(self, sig: Any, data: Any) -> None:
         if self.last is None:
             return
-        self.last.within = not callable_from_python(data)
-        with suppress(OSError):  # the disk is full, say
+        with suppress(Exception):  # the disk is full, say, or an interrupt has left nothing to write
             try:
-                self.last.save_overload(sig, data)
-            except OSError:
-                raise
-            except Exception:  # the list of what is there is damaged
-                self.last.flush()
-                self.last.save_overload(sig, data)
-        self.last.within = False
+                self.last.within = not callable_from_python(data)
+                self._save(sig, data)
+            finally:
+                self.last.within = False
+
+    def _save(self, sig: Any, data: Any) -> None:
+        try:
+            self.last.save_overload(sig, data)
+        except OSError:
+            raise
+        except Exception:  # the list of what is there is damaged
+            self.last.flush()
+            self.last.save_overload(sig, data)
 
     def enable(self) -> None:
         """Always on."""
