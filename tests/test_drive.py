@@ -271,3 +271,74 @@ def test_a_generator_that_never_began_holds_nothing() -> None:
     drive(explorer, WORLD)
     going.close()
     assert explorer.done
+
+
+# -- arms that run out -------------------------------------------------------------------------------------------------------
+
+
+class Finite(sp.Environment):
+    """So many values an arm, and no more."""
+
+    def __init__(self, means: list[float], most: list[int]) -> None:
+        self.means, self.most, self.given = np.array(means), most, [0] * len(means)
+        self.variances = self.means * (1 - self.means)
+
+    def sample(self, arm: int, n: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        if self.given[arm] + n > self.most[arm]:
+            raise StopIteration
+        self.given[arm] += n
+        return (rng.random(n) < self.means[arm]).astype(np.float64)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_values_that_were_drawn_ahead_are_used_before_an_arm_ends(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surepick.engine.start.patience", 0.0)
+    by_function, explorer = (sp.Explorer(sp.BestArm(2), 1e-6) for _ in range(2))
+    drive(by_function, Finite([0.8, 0.3], [100, 100]).sample)
+    drive(explorer, Finite([0.8, 0.3], [100, 100]), compiled=compiled)
+    assert explorer.certified
+    assert explorer.counts.tolist() == by_function.counts.tolist()
+    assert explorer.samples > 2 * 64
+
+
+@pytest.mark.parametrize("batch", [1, 7, 97, 700])
+@pytest.mark.parametrize(("problem", "policy"), [(TOP, "joint"), (TOP, "coci"), (TREE, "clucb"), (ALLOCATION, "pac")], ids=str)
+def test_an_arm_ends_after_its_last_value(problem: sp.Problem, policy: str, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surepick.engine.start.patience", 0.0)
+    most, found = [400, 90, 333, 1000, 65][: problem.m], []
+    for compiled, environment in ((True, True), (False, True), (False, False)):
+        explorer, world = sp.Explorer(problem, 1e-9, policy=policy, budget=1_500), Finite([0.5] * problem.m, most)
+        seen = list(
+            looks(
+                explorer, world if environment else world.sample, batch=batch, every=None, next_look=lambda n: n + 10,
+                compiled=compiled,
+            )
+        )  # fmt: skip
+        assert len(explorer.ended) >= 2
+        assert all(explorer.counts[problem.index[name]] == most[problem.index[name]] for name in explorer.ended)
+        found.append((seen, explorer.counts.tolist(), explorer.ended))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("error", [TimeoutError, KeyboardInterrupt])
+@pytest.mark.parametrize("batch", [1, 50])
+def test_what_a_sampler_gave_before_it_failed_is_recorded(error: type[BaseException], batch: int) -> None:
+    given, calls = [0, 0], [0]
+
+    def sampler(arm: int, n: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        if given[arm] + n > 60:
+            raise StopIteration
+        calls[0] += 1
+        if calls[0] == 20:
+            raise error("no answer")
+        given[arm] += n
+        return rng.random(n) < 0.5
+
+    explorer = sp.Explorer(sp.BestArm(2))
+    with pytest.raises((sp.errors.SamplerError, KeyboardInterrupt)) as caught:
+        sp.explore(explorer, sampler, batch=batch)
+    assert explorer.counts.tolist() == given
+    assert sum(given) > 18
+    if isinstance(caught.value, sp.errors.SamplerError):
+        assert caught.value.outcome.counts.tolist() == given
+        assert f"after {sum(given)} samples" in str(caught.value)

@@ -149,6 +149,10 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
             return True
         if what == Stop.EMPTY:
             source.refill(arm)
+            if not explorer.able.all():  # it has ended; the rest of the batch is taken here
+                source.take_all(source.left())
+                yield from schedule.look()
+                return False
             if not whole:
                 continue
         elif what == Stop.UNSURE:  # rounding cannot tell: one round in Python

@@ -44,7 +44,8 @@ def explore(
         arm: the s-th sample of arm i depends on (seed, i, s) alone when the function draws n values as it would draw
         them one by one. An explorer that has values of the arm already gets other random numbers than those that gave them,
         and so does one that goes on after the function raised.
-        A function that raises ``StopIteration`` says that the arm has no more values to give.
+        One that raises ``StopIteration`` says that the arm has no more values to give; or not so many, if it was asked for
+        several: then it is asked for fewer, until there is none.
     batch : int
         Samples between two looks at the data.
     seed : int

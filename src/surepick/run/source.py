@@ -62,6 +62,7 @@ class Source:
             if self.sure:  # compiled code draws few at a time as quickly, and they stay in the cache
                 self.chunk = FEWEST
         self.buffer: Floats = np.empty((m, self.chunk))
+        self.plan: tuple[Ints, Ints] | None = None  # a compiled loop's batch: its arms; how many are planned, how many taken
 
     @property
     def ahead(self) -> bool:
@@ -80,20 +81,14 @@ class Source:
         within = (law.least >= np.maximum(low, -far)).all() and (law.most <= np.minimum(high, far)).all()
         return bool(within) and (law.binary or all(arm.kind != "bernoulli" for arm in arms))
 
-    def drawn(self, arm: int, n: int) -> Floats:
-        """The arm's next n values, checked; fewer if it has no more."""
+    def drawn(self, arm: int, n: int) -> Floats | None:
+        """The arm's next n values, checked; None if it has not so many."""
         try:
             given = self.draw(arm, n, self.rngs[arm])
             if isinstance(given, Iterator):  # which may raise as well
                 given = list(islice(given, n + 1))
         except StopIteration:
-            if n == 1:
-                self.explorer.end(arm)
-                return np.empty(0)
-            parts: list[Floats] = []
-            while not parts or len(parts[-1]):
-                parts.append(self.drawn(arm, 1))
-            return np.concatenate(parts)
+            return None
         except Exception as error:
             name, outcome = self.explorer.problem.names[arm], Outcome.of(self.explorer.certificate())
             self.explorer.failures += 1
@@ -115,8 +110,15 @@ class Source:
         return values
 
     def refill(self, arm: int) -> None:
+        """Draw values of an arm ahead. It ends when there is none: what was drawn before has been used by now."""
         n = min(self.chunk, max(FEWEST, 2 * int(self.explorer.record.counts[arm])))
         values = self.drawn(arm, n)
+        while values is None and n > 1:
+            n //= 2
+            values = self.drawn(arm, n)
+        if values is None:
+            self.explorer.end(arm)
+            values = np.empty(0)
         self.buffer[arm, : len(values)] = values
         self.stock[arm, Shelf.USED], self.stock[arm, Shelf.FILLED] = 0, len(values)
 
@@ -126,15 +128,37 @@ class Source:
             self.take(arm, n)
 
     def take(self, arm: int, n: int) -> None:
-        """Tell the explorer the next n values of an arm."""
+        """Tell the explorer the next n values of an arm, all that there are before more are asked for; if it has not so many,
+        it ends."""
         used, filled = int(self.stock[arm, Shelf.USED]), int(self.stock[arm, Shelf.FILLED])
-        if n == 1 and used >= filled:
+        if n == 1 and used >= filled and self.explorer.able[arm]:
             self.refill(arm)
             used, filled = 0, int(self.stock[arm, Shelf.FILLED])
-        ready = self.buffer[arm, used : min(used + n, filled)]
-        self.stock[arm, Shelf.USED] += len(ready)
-        if len(ready) < n and self.explorer.able[arm]:
-            ready = np.concatenate((ready, self.drawn(arm, n - len(ready))))
+        ready = min(n, filled - used)
+        if ready > 0:
+            self.stock[arm, Shelf.USED] += ready
+            self._tell(arm, self.buffer[arm, used : used + ready])
+        size = missing = n - ready
+        while missing > 0 and self.explorer.able[arm]:
+            size = min(size, missing)
+            values = self.drawn(arm, size)
+            if values is not None:
+                self._tell(arm, values)
+                missing -= size
+            elif size == 1:
+                self.explorer.end(arm)
+            else:
+                size = size // 2 if self.ahead else 1
+
+    def _tell(self, arm: int, values: Floats) -> None:
         with self.explorer.lock:  # others may look meanwhile
-            self.explorer.record.update(arm, ready)
+            self.explorer.record.update(arm, values)
             self.explorer.forget()
+
+    def left(self) -> list[int]:
+        """The arms of a batch that a compiled loop has planned and not yet sampled."""
+        if self.plan is None:
+            return []
+        arms, (planned, taken) = self.plan
+        left: list[int] = arms[taken:planned].tolist()
+        return left

@@ -30,9 +30,11 @@ class Batch(NamedTuple):
 
 
 def batch_of(explorer: Any, source: Any) -> Batch:
-    """The plan before the first look."""
+    """The plan before the first look. The source can see it, to carry it out where an arm ends in the middle."""
     m, whole = explorer.problem.m, np.int64
-    return Batch(source.batch, explorer.spend, np.empty(source.batch, whole), np.zeros(m, whole), np.zeros(2, whole))
+    source.plan = np.empty(source.batch, whole), np.zeros(2, whole)
+    arms, state = source.plan
+    return Batch(source.batch, explorer.spend, arms, np.zeros(m, whole), state)
 
 
 @tight
