@@ -342,3 +342,37 @@ def test_what_a_sampler_gave_before_it_failed_is_recorded(error: type[BaseExcept
     if isinstance(caught.value, sp.errors.SamplerError):
         assert caught.value.outcome.counts.tolist() == given
         assert f"after {sum(given)} samples" in str(caught.value)
+
+
+# -- a batch is one moment ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", [1, 23, 97])
+def test_a_policy_that_remembers_is_told_of_whole_batches(batch: int) -> None:
+    for seed in range(2 if batch == 1 else 20):
+        values = np.random.default_rng(seed).random((5, 5_000)) < np.array(P)[:, None]
+        driven, told = (sp.Explorer(TOP, 0.2, policy="elimination", confidence="beta", budget=2_000) for _ in range(2))
+
+        def sampler(arm: int, n: int, rng: Any, values: Any = values, driven: sp.Explorer = driven) -> Any:
+            return values[arm, driven.counts[arm] :][:n]
+
+        drive(driven, sampler, batch=batch)
+        while arms := told.ask(batch):
+            told.tell_many([(i, values[i, told.counts[i] :][: arms.count(i)]) for i in sorted(set(arms))])
+        assert driven.counts.tolist() == told.counts.tolist()
+        assert driven.policy.memory() == told.policy.memory()
+
+
+@pytest.mark.parametrize("error", [TimeoutError, KeyboardInterrupt])
+def test_a_batch_that_is_cut_short_is_recorded_and_the_policy_is_told(error: type[BaseException]) -> None:
+    explorer = sp.Explorer(TOP, policy="elimination", confidence="beta")
+
+    def sampler(arm: int, n: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        if arm == 3 and explorer.counts[arm] > 0:
+            raise error
+        return np.full(n, float(arm < 2))
+
+    with pytest.raises((sp.errors.SamplerError, KeyboardInterrupt)):
+        drive(explorer, sampler, batch=50)
+    assert explorer.counts.tolist() == [20, 20, 20, 10, 10]
+    assert explorer.policy.memory() == explorer.undecided.tolist()

@@ -246,10 +246,11 @@ class Exploration:
 
     # -- what is kept ---------------------------------------------------------------------------------------------
 
-    def forget(self) -> None:
-        """Drop what was derived from the record, after the record has changed."""
+    def forget(self, complete: bool = True) -> None:
+        """Drop what was derived from the record, after the record has changed. The middle of a batch is no moment: it is not
+        ``complete``, and the policy is not told."""
         self._moment = None
-        if self.policy.remembers and self.started:
+        if complete and self.policy.remembers and self.started:
             self.policy.told(self.view)
 
     @alone

@@ -115,7 +115,7 @@ def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop 
     """All samples, round by round: in Python, and in compiled code once a loop for it is ready."""
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
     for arm in explorer.ask(min(missing, MANY)) if missing and source.batch == 1 else ():
-        source.take(arm, 1)
+        source.take_all([arm])
         yield from schedule.look()
     patience = Patience()
     while arms := patience.ask(explorer, source.batch):
@@ -141,8 +141,11 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
             try:
                 what, arm = stretch(budget, asked)
             finally:  # also after Ctrl-C
+                explorer.forget(complete=False)
+            whole = what != Stop.EMPTY or source.batch == 1
+            if whole:
                 explorer.forget()
-        took, whole = time.perf_counter() - began, what != Stop.EMPTY or source.batch == 1
+        took = time.perf_counter() - began
         if what == Stop.DECIDED:
             return explorer.certified
         if what == Stop.SPENT:

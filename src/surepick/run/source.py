@@ -123,9 +123,11 @@ class Source:
         self.stock[arm, Shelf.USED], self.stock[arm, Shelf.FILLED] = 0, len(values)
 
     def take_all(self, arms: list[int]) -> None:
-        """Tell the explorer one value more for every time that an arm is listed; those of one arm together."""
+        """Tell the explorer one value more for every time that an arm is listed, those of one arm together: one moment."""
         for arm, n in Counter(arms).items() if len(arms) != 1 else ((arms[0], 1),):
             self.take(arm, n)
+        with self.explorer.lock:
+            self.explorer.forget()
 
     def take(self, arm: int, n: int) -> None:
         """Tell the explorer the next n values of an arm, all that there are before more are asked for; if it has not so many,
@@ -153,7 +155,7 @@ class Source:
     def _tell(self, arm: int, values: Floats) -> None:
         with self.explorer.lock:  # others may look meanwhile
             self.explorer.record.update(arm, values)
-            self.explorer.forget()
+            self.explorer.forget(complete=False)
 
     def left(self) -> list[int]:
         """The arms of a batch that a compiled loop has planned and not yet sampled."""
