@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import surepick as sp
 from surepick.errors import InfeasibleError, ParameterError, ProblemError
 from surepick.lab.paper.greedy_osa import greedy_osa
+from surepick.run.drive import drive
 
 
 def by_heap(sizes: list[float], variances: list[float], budget: int, lower: list[int], upper: list[int]) -> list[int]:
@@ -202,3 +203,47 @@ def test_huge_budgets_are_exact_too(seed: int) -> None:
         assert sum(y) == k
         lacking = max((gain(i, y[i]), i) for i in range(3))
         assert all(lacking < (gain(i, y[i] - 1), i) or lacking[1] == i for i in range(3))
+
+
+def test_observations_may_give_variances_that_are_hardly_comparable() -> None:
+    explorer = sp.Explorer(problem := sp.SampleAllocation([1, 1], 4))
+    explorer.tell(0, [0, 1e-130])
+    explorer.tell(1, [0, 1])
+    assert explorer.certificate().decision.tolist() == [1, 3]
+    assert explorer.ask(3)
+    with pytest.raises(ParameterError, match="set the tiny variances to 0"):  # these are the user's own
+        problem.solve([1e-260, 1.0])
+    with pytest.raises(ParameterError, match="at least 0"):
+        problem.solve([-1.0, 1.0])
+
+
+def test_estimates_of_any_size_are_allocated_exactly() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        m = int(rng.integers(2, 6))
+        sizes, theta = rng.integers(1, 9, m).astype(float), 10.0 ** rng.choice([-320, -310, -305, -200, -160, -3, 0, 2], m)
+        theta[rng.random(m) < 0.15] = 0.0
+        budget, upper = int(rng.integers(m, m + 12)), rng.integers(1, 6, m).tolist()
+        found = sp.SampleAllocation(sizes, budget, upper=upper).solve_at(theta)
+        assert found.tolist() == by_heap(sizes.tolist(), theta.tolist(), budget, [1] * m, upper)
+
+
+class Tiny(sp.Environment):
+    """Whose first arm hardly varies."""
+
+    means, variances = np.array([0.0, 0.5, 0.45]), np.array([0.0, 0.25, 0.2])
+
+    def sample(self, arm: int, n: int, rng: np.random.Generator) -> np.ndarray:
+        return (rng.random(n) < 0.5) * [1e-130, 1.0, 0.9][arm]
+
+
+@pytest.mark.parametrize("policy", ["joint", "coci", "pac"])
+def test_compiled_code_takes_the_same_samples_where_an_arm_hardly_varies(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surepick.engine.start.patience", 0.0)
+    found = []
+    for compiled in (True, False):
+        explorer = sp.Explorer(sp.SampleAllocation([1, 2, 3], 9, upper=[9, 3, 3]), policy=policy, budget=3_000)
+        drive(explorer, Tiny(), compiled=compiled)
+        found.append(explorer.certificate().to_dict())
+    assert found[0] == found[1]
+    assert found[0]["certified"]

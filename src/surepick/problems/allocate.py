@@ -96,8 +96,8 @@ def check_limits(
     return k, low, np.minimum(high, k)
 
 
-def fill(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -> Ints:
-    """The allocation for input that has been checked."""
+def fill(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints, strict: bool = True) -> Ints:
+    """The allocation for input that has been checked. ``strict``: variances that are hardly comparable are refused."""
     gaining = theta > 0
     y: Ints = np.where(gaining, upper, lower)
     spare = k - int(y.sum())
@@ -106,10 +106,10 @@ def fill(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -> Ints
         y += np.clip(spare - (np.cumsum(room) - room), 0, room)[::-1]
         return y
     if gaining.all():
-        return _threshold(sizes, theta, k, lower, upper)
+        return _threshold(sizes, theta, k, lower, upper, strict)
     where = np.flatnonzero(gaining)
     y = lower.copy()
-    y[where] = _threshold(sizes[where], theta[where], k - int(lower[~gaining].sum()), lower[where], upper[where])
+    y[where] = _threshold(sizes[where], theta[where], k - int(lower[~gaining].sum()), lower[where], upper[where], strict)
     return y
 
 
@@ -121,8 +121,24 @@ def weights(sizes: Floats, theta: Floats) -> Floats:
     return product
 
 
-def _threshold(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -> Ints:
+def _apart(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints) -> Ints:
+    """The allocation where n^2 theta differs by more than numbers can hold: parted where the difference is largest, the strata
+    with the larger ones are filled first."""
+    size = 2.0 * np.log2(sizes) + np.log2(theta)
+    order = np.argsort(-size, kind="stable")
+    cut = int(np.argmax(-np.diff(size[order]))) + 1
+    rich, poor = np.sort(order[:cut]), np.sort(order[cut:])
+    y: Ints = lower.copy()
+    for part, rest in ((rich, k - int(lower[poor].sum())), (poor, k - int(upper[rich].sum()))):
+        if rest > lower[part].sum():
+            y[part] = fill(sizes[part], theta[part], rest, lower[part], upper[part], strict=False)
+    return y
+
+
+def _threshold(sizes: Floats, theta: Floats, k: int, lower: Ints, upper: Ints, strict: bool) -> Ints:
     a = weights(sizes, theta)
+    if a.min() < 1e-250 and not strict:
+        return _apart(sizes, theta, k, lower, upper)
     if a.min() < 1e-250:
         raise ParameterError(
             "The strata's n^2 * variance differ by more than a factor of 1e250; set the tiny variances to 0.", key="variances"

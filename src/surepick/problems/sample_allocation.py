@@ -97,7 +97,12 @@ class SampleAllocation(Problem):
 
     def solve_at(self, theta: Floats) -> Ints:
         _refuse_negative(theta, "theta")
-        return fill(self.sizes, theta, self.budget, self.least, self.most)
+        return fill(self.sizes, theta, self.budget, self.least, self.most, strict=False)  # observations may be anything
+
+    def solve(self, theta: ArrayLike) -> Ints:
+        given = self.check_vector(theta, "theta")
+        _refuse_negative(given, "theta")
+        return fill(self.sizes, given, self.budget, self.least, self.most)
 
     def check_box(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
         low, high = super().check_box(lower, upper)
