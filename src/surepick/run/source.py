@@ -49,7 +49,7 @@ class Source:
         self.stock: Ints = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/enums.py
         self.laws: Floats = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
-        self.sure = False  # whether no value need be checked
+        self.sure: bool = False  # whether no value need be checked
         if law is not None and self._fits(law):
             self.laws = np.ascontiguousarray(law.numbers)
             self.stock[:, Shelf.LAW], self.stock[:, Shelf.FIRST], self.stock[:, Shelf.LAST] = (
