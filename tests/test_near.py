@@ -28,6 +28,7 @@ SEVEN = sp.Beta([0.9, 0.8, 0.7, 0.5, 0.3, 0.2, 0.25], 3)
 WORLDS = {
     "top-k": (sp.TopK(6, 2), SIX, {"epsilon": 0.3}),
     "relative": (sp.TopK(6, 2), SIX, {"epsilon": 0.2, "relative": True}),
+    "as-much-as-itself": (sp.TopK(4, 2), sp.Bernoulli([0.5, 0.5, 0.4, 0.4]), {"epsilon": 1.0, "relative": True}),
     "cost": (sp.TopK(6, 2, sense="min"), sp.Beta([0.8, 0.7, 0.62, 0.5, 0.4, 0.35], 3), {"epsilon": 0.45, "relative": True}),
     "per-arm": (sp.TopK(6, 2), SIX, {"epsilon": 0.2, "per_arm": True}),
     "lowest-per-arm": (sp.BestOfEach(7, list("abababb"), 2, sense="min"), SEVEN, {"epsilon": 0.1, "per_arm": True}),

@@ -21,7 +21,8 @@ PATIENT = {
 
 
 def _make(function: Any, *, small: bool = False, **options: Any) -> Any:
-    made = njit(no_cfunc_wrapper=True, **options)(function)  # nobody calls it from C
+    # nobody calls it from C, and no kernel waits for a division by 0 to raise
+    made = njit(no_cfunc_wrapper=True, error_model="numpy", **options)(function)
     if made is not function:  # as it is with NUMBA_DISABLE_JIT
         made.__class__ = Kernel
         made.patient, made.small, made._cache = function.__module__ in PATIENT and not small, small, Shelves(function)

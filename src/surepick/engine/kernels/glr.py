@@ -20,7 +20,7 @@ SLIGHT, ROUNDING = 1e-9, 1e-14  # bounds are lowered by these, the second for ev
 
 class Fact(IntEnum):
     """What is known of an arm, in a row of its own: family, n and p; n^2 / (n + rho); ln(1 + n / rho) / 2; the parameter seen;
-    its range; what turns it into units."""
+    its range; what turns it into units; ln(1 + n / rho) / 2 after all samples that may yet be planned before the next look."""
 
     FAMILY = 0
     N = 1
@@ -32,6 +32,7 @@ class Fact(IntEnum):
     HIGH = 7
     SHIFT = 8
     SCALE = 9
+    AHEAD = 10
 
 
 @tight
@@ -115,17 +116,23 @@ def glr(h, j, slope_h, slope_j, arms):
 
 
 @tight
-def glr_bound_alike(h, j, known):
-    """At most ``glr`` for two arms of the same kind, shift, scale, range and slope."""
-    if known[h, Fact.SEEN] <= known[j, Fact.SEEN]:
-        return 0.0
-    w_h, p_h, w_j, p_j = known[h, Fact.FACTOR], known[h, Fact.P], known[j, Fact.FACTOR], known[j, Fact.P]
-    if int(known[h, Fact.FAMILY]) == Family.NORMAL:
+def glr_of_two(w_h, p_h, w_j, p_j, normal):
+    """At most ``glr`` for two arms of these weights that are seen at p_h and p_j, in the right order."""
+    if normal:
         found = 0.5 * (w_h * w_j / (w_h + w_j)) * (p_h - p_j) * (p_h - p_j)
     else:
         g = (w_h * p_h + w_j * p_j) / (w_h + w_j)
         found = w_h * kl_bound(p_h, g) + w_j * kl_bound(p_j, g)
     return found * (1.0 - SLIGHT) - ROUNDING * (w_h + w_j)
+
+
+@tight
+def glr_bound_alike(h, j, known):
+    """At most ``glr`` for two arms of the same kind, shift, scale, range and slope."""
+    if known[h, Fact.SEEN] <= known[j, Fact.SEEN]:
+        return 0.0
+    normal = int(known[h, Fact.FAMILY]) == Family.NORMAL
+    return glr_of_two(known[h, Fact.FACTOR], known[h, Fact.P], known[j, Fact.FACTOR], known[j, Fact.P], normal)
 
 
 @lean

@@ -125,7 +125,7 @@ def next_edge(t, everywhere, now, data, proofs, batch, sequence, record):
 
 @lean
 def one_by_one(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
-    """As ``in_batches`` for one sample between two looks, without a plan: here nanoseconds count."""
+    """As ``run_in_batches`` for one sample between two looks, without a plan: here nanoseconds count."""
     t = proofs.state[TOTAL]
     for _ in range(rounds):
         if t > proofs.state[HORIZON]:
@@ -150,9 +150,15 @@ def one_by_one(everywhere, data, proofs, batch, sequence, record, stock, limit, 
     return Stop.PAUSED.value, np.int64(-1)
 
 
-@lean
-def in_batches(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
-    """Rounds until something needs the caller."""
+@kernel
+def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    return one_by_one(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
+
+
+@kernel
+def run_in_batches(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
+    """As ``run``, with several samples between two looks."""
     t = proofs.state[TOTAL]
     for _ in range(rounds):
         if t > proofs.state[HORIZON]:
@@ -188,14 +194,6 @@ def in_batches(everywhere, data, proofs, batch, sequence, record, stock, limit, 
     return Stop.PAUSED.value, np.int64(-1)
 
 
-@kernel
-def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
-    """Explore until something needs the caller; returns (what, arm)."""
-    if batch.size == 1:
-        return one_by_one(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
-    return in_batches(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
-
-
 def fits(explorer: Any) -> bool:
     return bool(explorer.problem.m <= LARGEST)
 
@@ -205,7 +203,10 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     m = len(record.counts)
     state = np.array([record.counts.sum(), 0, ENDED, 64 * m, 0, max(m // 4, 16), 64 * m])
     proofs, batch = proofs_of(data, record.counts, explorer.problem.scales, state), batch_of(explorer, source)
-    return Stretch(run, (explorer.policy.name == "uniform", data, proofs, batch, sequence, record, stock))
+    return Stretch(
+        run if source.batch == 1 else run_in_batches,
+        (explorer.policy.name == "uniform", data, proofs, batch, sequence, record, stock),
+    )
 
 
 LOOP = Loop(("coci", "uniform"), Tree, prepare, fits, batches=True)

@@ -11,6 +11,7 @@ class: joint_partition.py, joint_tree.py, joint_allocation.py.
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +20,12 @@ from ..compile import apart, lean, tight
 from ..data import Arms, Array, Record, Sequence, Stock
 from ..enums import Column, Family, Span, Verdict
 from ..kernels.exchanges import FREE, SLACK, behind, halved
-from ..kernels.glr import Fact, glr, glr_bound, glr_bound_alike
+from ..kernels.glr import Fact, glr, glr_bound, glr_bound_alike, glr_of_two
+from ..kernels.heaps import arrange, pop
 from ..kernels.least import least_evidence
 from ..kernels.record import offset_of
 from ..kernels.sequences import unit_of
-from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one, size_of
+from ..kernels.tournament import LOOSE, ORDER, SCORE, SECOND, enter, play, play_one, size_of
 from .batch import PLANNED, TAKEN, Batch, batch_of, plan, planned
 from .declare import lowered
 
@@ -32,6 +34,17 @@ UPPER, LOWER = 0, 1  # rows of ``pair`` and ``slopes``
 # how many arms were observed since the last look, -1 at first, and how many of them gave evidence; whether all arms are of one
 # kind and range; whether all arms have been seen.
 TOTAL, COUNT, HALVES, FEWEST, OBSERVED, FRESH, ALIKE, BEGUN = 0, 1, 2, 3, 4, 5, 6, 7
+FAR = 4  # bounds hold for so many planned samples of an arm; then there are new ones
+
+
+class Line(IntEnum):
+    """Rows of ``lined``."""
+
+    N = 0
+    P = 1
+    FACTOR = 2
+    AHEAD = 3
+    WEIGHT = 4
 
 
 class Rule(NamedTuple):
@@ -57,18 +70,20 @@ class Table(NamedTuple):
     first: Array  # where in ``links`` the exchanges of a seat begin
     links: Array
     known: Array  # of every arm, see kernels/glr.py
+    lined: Array  # some of that, and the weights, in the order of seats; see :class:`Line`
     weights: Array  # what the decision maximises
     paired: Array
     counts: Array  # with the samples that are planned
     moved: Array  # arms whose exchanges have changed
     decision: Array
+    before: Array  # the decision of the last round
     state: Array
 
 
 def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arms, paired: Array) -> Table:
     """The table before the first round, for at most so many exchanges; ``decision`` is a nearby one."""
     m, whole = len(record.counts), np.int64
-    known = np.empty((m, 10))
+    known = np.empty((m, len(Fact)))
     known[:, Fact.FAMILY], known[:, Fact.LOW], known[:, Fact.HIGH] = arms.families, arms.low, arms.high
     known[:, Fact.SHIFT], known[:, Fact.SCALE] = arms.shift, arms.scale
     for values in (arms.families, arms.scale, arms.shift, arms.low, arms.high):
@@ -77,11 +92,12 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
     halves = int((paired & (record.counts % 2 == 1)).sum())
     return Table(
         pair=np.zeros((2, spots), whole), slopes=np.ones((2, spots)), levels=np.full(spots, np.nan), scores=np.zeros((4, spots)),
-        verdicts=np.zeros(spots, whole), tree=np.zeros(2 * size_of(spots), whole), seats=np.zeros(m, whole),
-        sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole), first=np.zeros(m + 1, whole),
-        links=np.zeros(2 * spots, whole), known=known, weights=np.empty(m), paired=paired, counts=record.counts.copy(),
-        moved=np.empty(2 * m, whole), decision=decision.astype(whole),
-        state=np.array([record.counts.sum(), 0, halves, 0, -1, 0, int(alike), 0]),
+        verdicts=np.zeros(spots, np.int8), tree=np.zeros(2 * size_of(spots), whole),
+        seats=np.zeros(m, whole), sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole),
+        first=np.zeros(m + 1, whole), links=np.zeros(2 * spots, whole), known=known, lined=np.empty((len(Line), m)),
+        weights=np.empty(m), paired=paired, counts=record.counts.copy(), moved=np.empty(2 * m, whole),
+        decision=decision.astype(whole),
+        before=np.zeros(m, whole), state=np.array([record.counts.sum(), 0, halves, 0, -1, 0, int(alike), 0]),
     )  # fmt: skip
 
 
@@ -127,8 +143,12 @@ def see(i, game):
     known = table.known
     known[i, Fact.P] = p
     number(i, n, game)
+    known[i, Fact.AHEAD] = (
+        known[i, Fact.HALF] if game.batch.size == 1 else 0.5 * math.log1p((n + game.batch.size) / game.arms.rho)
+    )
     u = p * (1.0 - p) if int(known[i, Fact.FAMILY]) == Family.SPREAD else p
     known[i, Fact.SEEN] = known[i, Fact.SHIFT] + known[i, Fact.SCALE] * u
+    line_up(i, table)
 
 
 @tight
@@ -140,6 +160,14 @@ def number(i, n, game):
 
 
 @tight
+def line_up(i, table):
+    """What is known of an arm, where its seat is."""
+    known, lined, s = table.known, table.lined, table.seats[i]
+    lined[Line.N, s], lined[Line.P, s], lined[Line.WEIGHT, s] = known[i, Fact.N], known[i, Fact.P], table.weights[i]
+    lined[Line.FACTOR, s], lined[Line.AHEAD, s] = known[i, Fact.FACTOR], known[i, Fact.AHEAD]
+
+
+@tight
 def need(h, j, game):
     """As ``exchanges.need``, to the last bit."""
     known = game.table.known
@@ -148,7 +176,8 @@ def need(h, j, game):
 
 @tight
 def bound(e, game):
-    """The score of an exchange one of whose arms has changed, as a lower bound."""
+    """The score of an exchange one of whose arms has changed, as a lower bound: also when samples are planned, which add to the
+    likelihood ratio, and to what it needs."""
     table = game.table
     scores = table.scores
     if table.verdicts[e] == Verdict.ABSENT:
@@ -162,11 +191,33 @@ def bound(e, game):
         found, table.levels[e] = glr_bound(table.levels[e], h, j, slope_h, slope_j, table.known)
         if found < 0.0:  # by a tangent far from the least
             found, table.levels[e] = glr_bound(table.levels[e], h, j, slope_h, slope_j, table.known)
-    scores[SCORE, e] = found / need(h, j, game) if found > 0.0 else 0.0  # also if it is not a number
+    wanted = max(game.rule.threshold + table.known[h, Fact.AHEAD] + table.known[j, Fact.AHEAD] - FREE, 0.25)
+    scores[SCORE, e] = found / wanted if found > 0.0 else 0.0  # also if it is not a number
     # Only arms that are seen in the wrong order have a bound of just 0, which is then the likelihood ratio itself.
     exact = found == 0.0 and table.known[h, Fact.SHIFT] == table.known[j, Fact.SHIFT] == 0.0
     scores[SECOND, e], scores[LOOSE, e] = table.known[h, Fact.N] + table.known[j, Fact.N], 0.0 if exact else 1.0
     table.verdicts[e] = Verdict.UNKNOWN
+
+
+@lean
+def sweep(arm, upper, e, s, rule, table):
+    """As ``bound`` for exchanges e, e + 1, ... of an arm with those in the seats s, s + 1, ...: without a branch, so that several
+    are worked out at once. All arms are alike."""
+    many = table.rows[table.seats[arm]]
+    n, p, w = table.known[arm, Fact.N], table.known[arm, Fact.P], table.known[arm, Fact.FACTOR]
+    normal, exact = int(table.known[arm, Fact.FAMILY]) == Family.NORMAL, table.known[arm, Fact.SHIFT] == 0.0
+    base = rule.threshold + table.known[arm, Fact.AHEAD] - FREE
+    their_n, their_p = table.lined[Line.N, s : s + many], table.lined[Line.P, s : s + many]
+    their_w, their_half = table.lined[Line.FACTOR, s : s + many], table.lined[Line.AHEAD, s : s + many]
+    score, second = table.scores[SCORE, e : e + many], table.scores[SECOND, e : e + many]
+    loose, verdicts = table.scores[LOOSE, e : e + many], table.verdicts[e : e + many]
+    for q in range(many):
+        found = glr_of_two(w, p, their_w[q], their_p[q], normal)
+        found = found if (p > their_p[q] if upper else p < their_p[q]) else 0.0
+        score[q] = (found if found > 0.0 else 0.0) / max(base + their_half[q], 0.25)  # also if it is not a number
+        second[q] = n + their_n[q]
+        loose[q] = 0.0 if exact and found == 0.0 else 1.0
+        verdicts[q] = Verdict.UNKNOWN
 
 
 @tight
@@ -174,12 +225,19 @@ def touch(seat, game):
     """The exchanges of a seat anew, after its arm has changed; the first ``rows[seat]`` of them lie side by side."""
     table = game.table
     first, links = table.first, table.links
-    for q in range(first[seat], first[seat + 1]):
-        bound(links[q], game)
     beside = first[seat] + table.rows[seat]
     if table.rows[seat] > 0:
-        play(table.tree, links[first[seat]], links[beside - 1] + 1, table.scores)
+        e = links[first[seat]]
+        if table.state[ALIKE]:
+            arm, upper = table.sitting[seat], table.pair[UPPER, e] == table.sitting[seat]
+            other = table.pair[LOWER if upper else UPPER, e]
+            sweep(arm, upper, e, table.seats[other], game.rule, table)
+        else:
+            for q in range(first[seat], beside):
+                bound(links[q], game)
+        play(table.tree, e, links[beside - 1] + 1, table.scores)
     for q in range(beside, first[seat + 1]):
+        bound(links[q], game)
         play_one(table.tree, links[q], table.scores)
 
 
@@ -209,7 +267,17 @@ def weakest(game):
         h, j = table.pair[UPPER, e], table.pair[LOWER, e]
         found = glr(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], game.arms)
         scores[SCORE, e], scores[LOOSE, e] = found / need(h, j, game), 0.0
+        if game.batch.size > 1:
+            scores[SECOND, e] = table.known[h, Fact.N] + table.known[j, Fact.N]
         play_one(table.tree, e, scores)
+
+
+@tight
+def near(e, game):
+    """The likelihood ratio of the weakest exchange is so near to what it needs that the exact evidence is looked at."""
+    table = game.table
+    wanted = need(table.pair[UPPER, e], table.pair[LOWER, e], game)
+    return table.scores[SCORE, e] * wanted >= wanted - SLACK
 
 
 @apart
@@ -223,6 +291,36 @@ def short(e, game):
     return table.verdicts[e] == Verdict.SHORT
 
 
+@apart
+def blocking(game):
+    """The first exchange, in the order of the class, whose evidence is below the threshold; -1 if there is none."""
+    verdicts, scores, count, many = game.table.verdicts, game.table.scores, game.table.state[COUNT], 0
+    heap = np.empty((2, count), np.int64)
+    for e in range(count):
+        if verdicts[e] == Verdict.UNKNOWN or verdicts[e] == Verdict.SHORT:
+            heap[0, many] = e
+            many += 1
+    arrange(heap, 0, 0, many, scores, ORDER, 1.0)
+    while many > 0:
+        e = heap[0, 0]
+        if short(e, game):
+            return e
+        many = pop(heap, 0, 0, many, scores, ORDER, 1.0)
+    return -1
+
+
+@tight
+def look(game):
+    """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
+    if game.table.state[COUNT] == 0:
+        return -1, True
+    e = weakest(game)
+    if not near(e, game) or short(e, game):
+        return e, False
+    f = blocking(game)
+    return (f, False) if f >= 0 else (e, True)
+
+
 # -- a round ----------------------------------------------------------------------------------------------------------
 
 
@@ -233,14 +331,6 @@ def begin(game):
         game.table.state[BEGUN] = 1
         for i in range(len(game.record.counts)):
             see(i, game)
-
-
-@tight
-def near(e, game):
-    """The likelihood ratio of the weakest exchange is so near to what it needs that the exact evidence is looked at."""
-    table = game.table
-    wanted = need(table.pair[UPPER, e], table.pair[LOWER, e], game)
-    return table.scores[SCORE, e] * wanted >= wanted - SLACK
 
 
 @tight
@@ -301,13 +391,30 @@ def sampling(arm, game):
 @tight
 def foresee(game):
     """The sample that was planned last weighs as if it agreed with those before."""
-    table = game.table
+    table, known, scores, verdicts = game.table, game.table.known, game.table.scores, game.table.verdicts
     arm = game.batch.arms[planned(game.batch) - 1]
+    seat = table.seats[arm]
     if table.paired[arm] and table.counts[arm] % 2 == 1:
         return
-    game.arms.n[arm] += 1.0
-    number(arm, game.arms.n[arm], game)
-    touch(table.seats[arm], game)
+    n = game.arms.n[arm] + 1.0
+    game.arms.n[arm] = n
+    number(arm, n, game)
+    if known[arm, Fact.HALF] > known[arm, Fact.AHEAD]:
+        known[arm, Fact.AHEAD] = 0.5 * math.log1p((n + FAR) / game.arms.rho)
+        line_up(arm, table)
+        touch(seat, game)
+        return
+    for q in range(table.first[seat], table.first[seat + 1]):
+        e = table.links[q]
+        if verdicts[e] == Verdict.ABSENT:
+            continue
+        verdicts[e] = Verdict.UNKNOWN
+        if scores[LOOSE, e] == 0.0:  # others have bounds that still hold
+            if scores[SCORE, e] == 0.0:
+                scores[SECOND, e] = known[table.pair[UPPER, e], Fact.N] + known[table.pair[LOWER, e], Fact.N]
+            else:
+                bound(e, game)
+            play_one(table.tree, e, scores)
 
 
 @tight

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..compile import kernel, lean, tight
 from ..data import Allocation
 from ..enums import Stop, Verdict
 from ..kernels.allocation import improve
 from ..kernels.draws import sample
 from ..kernels.tournament import ORDER
-from .batch import planned, room, take
 from .declare import Loop, Stretch
 from .joint import (
     COUNT,
@@ -26,16 +23,14 @@ from .joint import (
     UPPER,
     begin,
     choose,
-    foresee,
     game_of,
     joined,
     lacking,
+    look,
     observed,
     rescore,
-    sampling,
-    take_in,
 )
-from .joint_tree import look
+from .joint_rounds import run_in_batches, seated
 
 
 @lean
@@ -72,13 +67,12 @@ def refit(i, data, table):
 
 
 @tight
-def seat(data, before, game):
-    """The allocation after observations, and the exchanges that have changed with it and with them; False if rounding cannot tell
-    which it is."""
-    table = game.table
+def seat(data, game):
+    """See joint_rounds.py."""
+    table, before = game.table, game.table.before
     anew, many = table.state[OBSERVED] < 0, table.state[FRESH]
     if not improve(data, table.weights, table.decision):
-        return False
+        return False, anew, many
     if anew:
         lay(table)
     for i in range(len(before)):
@@ -87,16 +81,16 @@ def seat(data, before, game):
             before[i] = table.decision[i]
             many = joined(i, many, table)
     rescore(anew, many, game)
-    return True
+    return True, anew, many
 
 
 @kernel
-def run(data, before, game, limit, rounds):
-    """Explore until something needs the caller; returns (what, arm). ``before`` is room for the units of the last round."""
+def run(data, game, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
     state = game.table.state
     begin(game)
     for _ in range(rounds):
-        if not seat(data, before, game):
+        if not seat(data, game)[0]:
             return Stop.UNSURE.value, -1
         e, certified = look(game)
         if game.batch.spend and lacking(e, game):
@@ -109,39 +103,9 @@ def run(data, before, game, limit, rounds):
     return Stop.PAUSED.value, -1
 
 
-@kernel
-def run_in_batches(data, before, game, limit, rounds):
-    """As ``run``, with several samples between two looks."""
-    batch, state = game.batch, game.table.state
-    begin(game)
-    for _ in range(rounds):
-        if planned(batch) == 0:
-            if not seat(data, before, game):
-                return Stop.UNSURE.value, -1
-            size = room(state[TOTAL], batch, limit)
-            if size <= 0:
-                return Stop.SPENT.value, -1
-            while planned(batch) < size:
-                e, certified = look(game)
-                if lacking(e, game):
-                    return Stop.UNSURE.value, -1
-                arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)
-                if arm < 0:
-                    return Stop.DECIDED.value, -1
-                sampling(arm, game)
-                if planned(batch) < size:
-                    foresee(game)
-        what, arm = take(batch, game.record, game.stock)
-        if what != Stop.PAUSED:
-            return what, arm
-        take_in(game)
-    return Stop.PAUSED.value, -1
-
-
 def prepare(explorer: Any, source: Any) -> Stretch:
-    data, m = explorer.problem.lower(), explorer.problem.m
-    game = game_of(explorer, source, m * m, False)
-    return Stretch(run if source.batch == 1 else run_in_batches, (data, np.empty(m, dtype=np.int64), game))
+    game = game_of(explorer, source, explorer.problem.m**2, False)
+    return Stretch(run if source.batch == 1 else run_in_batches, (explorer.problem.lower(), game))
 
 
-LOOP = Loop(("joint",), Allocation, prepare, batches=True, parameters=("box_share",))
+LOOP = Loop(("joint",), seated(Allocation, seat), prepare, batches=True, parameters=("box_share",))

@@ -10,8 +10,8 @@ from ..enums import Stop
 from ..kernels.partitions import best, shortfall
 from .batch import planned, room, take
 from .declare import Loop, Stretch
-from .joint import HALVES, TOTAL, begin, choose, foresee, game_of, lacking, sampling, take_in
-from .joint_partition import look, seat
+from .joint import HALVES, TOTAL, begin, choose, foresee, game_of, lacking, look, sampling, take_in
+from .joint_partition import seat
 from .near import behind, consider, far, follow, gainable, narrow, near_of, open_box, seen, settle, tied, worst
 
 
@@ -48,12 +48,12 @@ def run(data, game, near, limit, rounds):
     begin(game)
     for _ in range(rounds):
         if planned(batch) == 0:
-            anew, many = seat(data, game)
+            _, anew, many = seat(data, game)
             follow(anew, many, game, near)
             size = room(state[TOTAL], batch, limit)
             if size <= 0:
                 return Stop.SPENT.value, -1
-            e, certified = look(data, game)
+            e, certified = look(game)
             if certified and state[HALVES] == 0 and not batch.spend:
                 return Stop.DECIDED.value, -1
             unknown = not near.holds[0] and not batch.spend and not far(gainable(game, near), game, near)
@@ -66,7 +66,7 @@ def run(data, game, near, limit, rounds):
                 if close:
                     e = narrow(game, near)
                 elif planned(batch) > 0:
-                    e = look(data, game)[0]
+                    e = look(game)[0]
                 sampling(choose(e, False, game), game)
                 if planned(batch) < size:
                     foresee(game)

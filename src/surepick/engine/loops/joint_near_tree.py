@@ -10,9 +10,9 @@ from ..enums import Stop
 from ..kernels.trees import best
 from .batch import planned, room, take
 from .declare import Loop, Stretch
-from .joint import HALVES, TOTAL, begin, choose, foresee, game_of, lacking, sampling, take_in
+from .joint import HALVES, TOTAL, begin, choose, foresee, game_of, lacking, look, sampling, take_in
 from .joint_near_partition import fits
-from .joint_tree import look, seat
+from .joint_tree import seat
 from .near import behind, consider, far, follow, gainable, narrow, near_of, open_box, settle, tied, worst
 
 
@@ -44,7 +44,7 @@ def run(data, game, near, limit, rounds):
     begin(game)
     for _ in range(rounds):
         if planned(batch) == 0:
-            anew, many = seat(data, game)
+            _, anew, many = seat(data, game)
             follow(anew, many, game, near)
             size = room(state[TOTAL], batch, limit)
             if size <= 0:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compile import apart, kernel, lean, tight
+from ..compile import kernel, lean, tight
 from ..data import Partition
 from ..enums import Stop
 from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
-from .batch import planned, room, take
 from .declare import Loop, Stretch
 from .joint import (
     COUNT,
@@ -23,20 +22,18 @@ from .joint import (
     OBSERVED,
     TOTAL,
     UPPER,
+    Line,
     begin,
     choose,
-    foresee,
     game_of,
     joined,
     lacking,
-    near,
+    line_up,
+    look,
     observed,
     rescore,
-    sampling,
-    short,
-    take_in,
-    weakest,
 )
+from .joint_rounds import run_in_batches, seated
 
 
 @lean
@@ -87,6 +84,8 @@ def lay(data, taken, table):
     table.first[s] = q
     for e in range(count):
         table.scores[ORDER, e] = table.place[table.pair[taken, e]] * len(members) + table.place[table.pair[1 - taken, e]]
+    for a in range(len(members)):
+        line_up(members[a], table)
     table.state[COUNT] = count
 
 
@@ -99,12 +98,24 @@ def group_of(i, data, table):
 
 
 @tight
+def heaviest(start, end, lined):
+    """The largest weight in these seats."""
+    weights = lined[Line.WEIGHT, start:end]
+    most = weights[0]
+    for s in range(1, len(weights)):
+        most = max(most, weights[s])
+    return most
+
+
+@tight
 def replaced(i, data, table):
     """The arm that changes seats with i, after the weight of i alone has changed; -1 if there is none."""
     g, weights = group_of(i, data, table), table.weights
     start, end = data.starts[g], data.starts[g + 1]
     edge, found = start + data.k, -1
     inside = table.seats[i] < edge
+    if inside and (edge == end or heaviest(edge, end, table.lined) < weights[i]):
+        return -1
     for s in range(edge if inside else start, end if inside else edge):
         j = table.sitting[s]
         if inside:  # the best of the others
@@ -127,6 +138,7 @@ def change_seats(i, j, taken, table):
     for side in range(2):
         arm = i if (decision[i] > 0) == (side == taken) else j
         table.sitting[seats[arm]] = arm
+        line_up(arm, table)
         for q in range(first[seats[arm]], first[seats[arm] + 1]):
             table.pair[side, table.links[q]] = arm
     for side in range(2):
@@ -134,23 +146,6 @@ def change_seats(i, j, taken, table):
         for q in range(first[seat], first[seat + 1]):
             e = table.links[q]
             table.scores[ORDER, e] = place[table.pair[taken, e]] * len(place) + place[table.pair[1 - taken, e]]
-
-
-@apart
-def blocking(data, game):
-    """The first exchange whose evidence is below the threshold, in the order of ``partitions.exchanges``; -1 if there is none."""
-    table, members = game.table, data.members
-    for g in range(len(data.starts) - 1):
-        for a in range(data.starts[g], data.starts[g + 1]):
-            if table.decision[members[a]] == 0:
-                continue
-            row = table.first[table.seats[members[a]]]
-            for b in range(data.starts[g], data.starts[g + 1]):
-                if table.decision[members[b]] == 0:
-                    e = table.links[row + table.seats[members[b]] - data.starts[g] - data.k]
-                    if short(e, game):
-                        return e
-    return -1
 
 
 @lean
@@ -175,8 +170,7 @@ def reseat(g, many, data, taken, table):
 
 @tight
 def seat(data, game):
-    """The decision after observations, and the exchanges that have changed with it and with them; returns (whether all have, else
-    of how many arms of ``moved``)."""
+    """See joint_rounds.py."""
     table, taken = game.table, UPPER if data.sign > 0.0 else LOWER
     observed, many = table.state[OBSERVED], table.state[FRESH]
     if observed < 0:
@@ -196,19 +190,7 @@ def seat(data, game):
                 many = reseat(g, many, data, taken, table)
             last = g
     rescore(observed < 0, many, game)
-    return observed < 0, many
-
-
-@tight
-def look(data, game):
-    """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
-    if game.table.state[COUNT] == 0:
-        return -1, True
-    e = weakest(game)
-    if not near(e, game) or short(e, game):
-        return e, False
-    f = blocking(data, game)
-    return (f, False) if f >= 0 else (e, True)
+    return True, observed < 0, many
 
 
 @kernel
@@ -218,7 +200,7 @@ def run(data, game, limit, rounds):
     begin(game)
     for _ in range(rounds):
         seat(data, game)
-        e, certified = look(data, game)
+        e, certified = look(game)
         if game.batch.spend and lacking(e, game):
             return Stop.UNSURE.value, -1
         arm = choose(e, certified and not game.batch.spend, game)
@@ -229,37 +211,9 @@ def run(data, game, limit, rounds):
     return Stop.PAUSED.value, -1
 
 
-@kernel
-def run_in_batches(data, game, limit, rounds):
-    """As ``run``, with several samples between two looks."""
-    batch, state = game.batch, game.table.state
-    begin(game)
-    for _ in range(rounds):
-        if planned(batch) == 0:
-            seat(data, game)
-            size = room(state[TOTAL], batch, limit)
-            if size <= 0:
-                return Stop.SPENT.value, -1
-            while planned(batch) < size:
-                e, certified = look(data, game)
-                if lacking(e, game):
-                    return Stop.UNSURE.value, -1
-                arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)
-                if arm < 0:
-                    return Stop.DECIDED.value, -1
-                sampling(arm, game)
-                if planned(batch) < size:
-                    foresee(game)
-        what, arm = take(batch, game.record, game.stock)
-        if what != Stop.PAUSED:
-            return what, arm
-        take_in(game)
-    return Stop.PAUSED.value, -1
-
-
 def prepare(explorer: Any, source: Any) -> Stretch:
     game = game_of(explorer, source, explorer.policy.pairs, True)
     return Stretch(run if source.batch == 1 else run_in_batches, (explorer.problem.lower(), game))
 
 
-LOOP = Loop(("joint",), Partition, prepare, batches=True, parameters=("box_share",))
+LOOP = Loop(("joint",), seated(Partition, seat), prepare, batches=True, parameters=("box_share",))

@@ -11,7 +11,6 @@ from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
 from ..kernels.trees import best, exchanges
-from .batch import planned, room, take
 from .declare import Loop, Stretch
 from .joint import (
     COUNT,
@@ -22,17 +21,13 @@ from .joint import (
     UPPER,
     begin,
     choose,
-    foresee,
     game_of,
     lacking,
-    near,
+    look,
     observed,
     rescore,
-    sampling,
-    short,
-    take_in,
-    weakest,
 )
+from .joint_rounds import run_in_batches, seated
 
 
 @apart
@@ -73,19 +68,9 @@ def overtaken(i, table):
     return False
 
 
-@apart
-def blocking(game):
-    """The first exchange whose evidence is below the threshold; -1 if there is none."""
-    for e in range(game.table.state[COUNT]):
-        if short(e, game):
-            return e
-    return -1
-
-
 @tight
 def seat(data, game):
-    """The tree after observations, and the exchanges that have changed with it and with them; returns (whether all have, else of
-    how many arms of ``moved``)."""
+    """See joint_rounds.py."""
     table = game.table
     anew = table.state[OBSERVED] < 0
     for q in range(table.state[OBSERVED]):
@@ -94,19 +79,7 @@ def seat(data, game):
         best(data, table.weights, table.decision)
         lay(data, table)
     rescore(anew, table.state[FRESH], game)
-    return anew, table.state[FRESH]
-
-
-@tight
-def look(game):
-    """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
-    if game.table.state[COUNT] == 0:
-        return -1, True
-    e = weakest(game)
-    if not near(e, game) or short(e, game):
-        return e, False
-    f = blocking(game)
-    return (f, False) if f >= 0 else (e, True)
+    return True, anew, table.state[FRESH]
 
 
 @kernel
@@ -127,37 +100,9 @@ def run(data, game, limit, rounds):
     return Stop.PAUSED.value, -1
 
 
-@kernel
-def run_in_batches(data, game, limit, rounds):
-    """As ``run``, with several samples between two looks."""
-    batch, state = game.batch, game.table.state
-    begin(game)
-    for _ in range(rounds):
-        if planned(batch) == 0:
-            seat(data, game)
-            size = room(state[TOTAL], batch, limit)
-            if size <= 0:
-                return Stop.SPENT.value, -1
-            while planned(batch) < size:
-                e, certified = look(game)
-                if lacking(e, game):
-                    return Stop.UNSURE.value, -1
-                arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)
-                if arm < 0:
-                    return Stop.DECIDED.value, -1
-                sampling(arm, game)
-                if planned(batch) < size:
-                    foresee(game)
-        what, arm = take(batch, game.record, game.stock)
-        if what != Stop.PAUSED:
-            return what, arm
-        take_in(game)
-    return Stop.PAUSED.value, -1
-
-
 def prepare(explorer: Any, source: Any) -> Stretch:
     game = game_of(explorer, source, explorer.policy.pairs, True)
     return Stretch(run if source.batch == 1 else run_in_batches, (explorer.problem.lower(), game))
 
 
-LOOP = Loop(("joint",), Tree, prepare, batches=True, parameters=("box_share",))
+LOOP = Loop(("joint",), seated(Tree, seat), prepare, batches=True, parameters=("box_share",))

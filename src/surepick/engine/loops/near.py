@@ -28,6 +28,7 @@ from .joint import COUNT, HALVES, LOWER, UPPER, Game
 CLOSE = 1e-9  # what differs by no more, as a share, is left to the arithmetic of the Python loop
 GATE = 1.5  # quick estimates above so many epsilons are believed
 INWARDS = 0.25  # how far inside the box its witnesses are at most, as a share of the way to what is seen
+TINY = 1e-300
 WEIGHED = 500  # as in policies/joint.py
 
 
@@ -337,7 +338,7 @@ def consider(gap, way, game, near):
     if near.relative:  # from inside the box epsilon looks larger
         for i in range(len(near.most)):
             if game.table.decision[i] > 0:
-                way += near.epsilon / abs(1.0 - near.epsilon) * abs(near.corner[i] - seen(i, game, near))
+                way += near.epsilon / max(abs(1.0 - near.epsilon), TINY) * abs(near.corner[i] - seen(i, game, near))
     room = (min(gap, lead) if near.relative else gap) - goal
     return min(INWARDS, 0.5 * room / way)
 

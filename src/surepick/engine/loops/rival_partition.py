@@ -245,8 +245,11 @@ def reach(i, last, sequence, record):
 
 @lean
 def begin(data, contest, sequence, record):
-    """Everything anew."""
+    """All that is kept, unless it is there."""
     m, t = len(contest.group), contest.state[TOTAL]
+    if contest.state[BEGUN]:
+        return
+    contest.state[BEGUN] = 1
     contest.logs[0] = log_term(t, sequence)
     contest.lists[UNTIL, 0] = t
     last = log_term(LATEST, sequence)
@@ -421,18 +424,24 @@ def in_batches(by_gap, data, contest, batch, sequence, record, stock, limit, rou
 @kernel
 def run(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    if contest.state[BEGUN] == 0:
-        begin(data, contest, sequence, record)
-        contest.state[BEGUN] = 1
-    if batch.size == 1:
-        return one_by_one(by_gap, data, contest, batch, sequence, record, stock, limit, rounds)
+    begin(data, contest, sequence, record)
+    return one_by_one(by_gap, data, contest, batch, sequence, record, stock, limit, rounds)
+
+
+@kernel
+def run_in_batches(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
+    """As ``run``, with several samples between two looks."""
+    begin(data, contest, sequence, record)
     return in_batches(by_gap, data, contest, batch, sequence, record, stock, limit, rounds)
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     contest, batch = contest_of(data, record.counts, explorer.problem.scales), batch_of(explorer, source)
-    return Stretch(run, (explorer.policy.name == "clucb", data, contest, batch, sequence, record, stock))
+    return Stretch(
+        run if source.batch == 1 else run_in_batches,
+        (explorer.policy.name == "clucb", data, contest, batch, sequence, record, stock),
+    )
 
 
 LOOP = Loop(("clucb", "unified"), Partition, prepare, batches=True)

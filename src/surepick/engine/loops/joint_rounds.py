@@ -1,0 +1,64 @@
+"""Joint stopping with several samples between two looks, written once for all classes: each brings its own ``seat``.
+
+With one sample every class has its own loop, for a ``seat`` that is looked up by type costs a copy of all that it is given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.extending import overload
+
+from ..compile import kernel
+from ..enums import Stop
+from .batch import planned, room, take
+from .joint import TOTAL, Game, begin, choose, foresee, lacking, look, sampling, take_in
+
+SEATS: dict[type, Any] = {}
+
+
+def seated(data: type, kernel: Any) -> type:
+    """Declare the ``seat`` of a class; returns the class."""
+    SEATS[data] = kernel
+    return data
+
+
+def seat(data: Any, game: Game) -> tuple[bool, bool, int]:
+    """The decision after observations, and the exchanges that have changed with it and with them; for compiled code alone.
+    Returns (whether rounding can tell which it is, whether all exchanges have changed, else of how many arms of ``moved``)."""
+    raise NotImplementedError
+
+
+@overload(seat, inline="always")
+def _seat(data, game):
+    kernel = SEATS[data.instance_class]
+    return lambda data, game: kernel(data, game)
+
+
+@kernel
+def run_in_batches(data, game, limit, rounds):
+    """Explore until something needs the caller; returns (what, arm)."""
+    batch, state = game.batch, game.table.state
+    begin(game)
+    for _ in range(rounds):
+        if planned(batch) == 0:
+            if not seat(data, game)[0]:
+                return Stop.UNSURE.value, -1
+            size = room(state[TOTAL], batch, limit)
+            if size <= 0:
+                return Stop.SPENT.value, -1
+            while planned(batch) < size:
+                e, certified = look(game)
+                if lacking(e, game):
+                    return Stop.UNSURE.value, -1
+                arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)
+                if arm < 0:
+                    return Stop.DECIDED.value, -1
+                sampling(arm, game)
+                if planned(batch) < size:
+                    foresee(game)
+        what, arm = take(batch, game.record, game.stock)
+        if what != Stop.PAUSED:
+            return what, arm
+        take_in(game)
+    return Stop.PAUSED.value, -1
