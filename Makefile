@@ -20,10 +20,10 @@ test: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q -n 2 --durations=10
+	$(BIN)/pytest -q -n 2 --dist worksteal --durations=10
 
 slow: .venv/test.stamp
-	$(BIN)/pytest -q -n 2 -m slow --durations=10
+	$(BIN)/pytest -q -n 2 --dist worksteal -m slow --durations=10
 
 bench: .venv/test.stamp
 	$(BIN)/python benchmarks/run.py --write

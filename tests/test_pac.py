@@ -143,7 +143,7 @@ def short(problem: sp.Problem, theta: np.ndarray, best: float, certificate: sp.C
 
 @pytest.mark.parametrize("name", HARD)
 def test_answers_are_within_epsilon_and_gaps_hold_at_random_moments(name: str) -> None:
-    runs = 60
+    runs = 30
     wrong, false = runs_of(name, runs, moments=4)
     assert max(wrong, false) <= binom.isf(1e-6, runs, DELTA)
 

@@ -250,12 +250,14 @@ def errors(name: str, policy: str, factor: float, batch: int, budget: int | None
 
 
 SLOW = ("ts-explore", "joint-linear", "pac")
+LONG = ("matching", "gap"), ("path", "gap")
 
 
 def both() -> list[object]:
-    """Every policy on every hard instance that it can do; TS-Explore takes minutes, and two more have tests of their own."""
+    """Every policy on every hard instance that it can do; TS-Explore takes minutes, two more have tests of their own, and ``gap``
+    asks a solver in every round."""
     pairs = [(name, policy) for name in HARD for policy in POLICIES if name in ABLE[policy]]
-    return [pytest.param(*pair, marks=[pytest.mark.slow] if pair[1] in SLOW else []) for pair in pairs]
+    return [pytest.param(*pair, marks=[pytest.mark.slow] if pair[1] in SLOW or pair in LONG else []) for pair in pairs]
 
 
 @pytest.mark.parametrize(("name", "policy"), both())
