@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compile import lean, tight
 from ..enums import Family
-from .divergence import divergence, divergence_bound, kl_bound, tilt_of
+from .divergence import LEAST, divergence, divergence_bound, kl_bound, tilt_of
 
 NEAR = 1e-9  # how near to its least it is worked out
 SLIGHT, ROUNDING = 1e-9, 1e-14  # bounds are lowered by these, the second for every observation: more than arithmetic may err
@@ -135,6 +135,16 @@ def glr_bound_alike(h, j, known):
     return glr_of_two(known[h, Fact.FACTOR], known[h, Fact.P], known[j, Fact.FACTOR], known[j, Fact.P], normal)
 
 
+@tight
+def quick_tilt(kind, p, u):
+    """As ``tilt_of``, with fewer divisions; the last bits differ."""
+    if kind != Family.UNIT:
+        return tilt_of(kind, p, u)
+    q = min(max(u, LEAST), 1.0 - LEAST)
+    curve = 1.0 / (q * (1.0 - q))
+    return (q - p) * curve, (p * (1.0 - q) * (1.0 - q) + (1.0 - p) * q * q) * curve * curve
+
+
 @lean
 def glr_bound(level, h, j, slope_h, slope_j, known):
     """At most ``glr``, and a level nearer to where its least is.
@@ -156,14 +166,15 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     found, tilt, bend, error = 0.0, 0.0, 0.0, 0.0
     for side in range(2):
         i, slope = (h, slope_h) if side == 0 else (j, slope_j)
-        kind, scale = int(known[i, Fact.FAMILY]), known[i, Fact.SCALE]
-        u, unit = (level / slope - known[i, Fact.SHIFT]) / scale, slope * scale
-        found += known[i, Fact.FACTOR] * divergence_bound(kind, known[i, Fact.P], u)
-        first, second = tilt_of(kind, known[i, Fact.P], u)
-        tilt += known[i, Fact.FACTOR] * first / unit
-        bend += known[i, Fact.FACTOR] * second / (unit * unit)
-        off = ROUNDING * (abs(level / slope) + abs(known[i, Fact.SHIFT])) / known[i, Fact.SCALE]  # more than u may err
-        error += known[i, Fact.FACTOR] * (abs(first) + second * off) * off
+        kind, p, w, shift = int(known[i, Fact.FAMILY]), known[i, Fact.P], known[i, Fact.FACTOR], known[i, Fact.SHIFT]
+        theta, per_unit = level / slope, 1.0 / known[i, Fact.SCALE]
+        u, per_level = (theta - shift) * per_unit, per_unit / slope
+        found += w * divergence_bound(kind, p, u)
+        first, second = quick_tilt(kind, p, u)
+        tilt += w * first * per_level
+        bend += w * second * per_level * per_level
+        off = ROUNDING * (abs(theta) + abs(shift)) * per_unit  # more than u may err
+        error += w * (abs(first) + second * off) * off
     found += tilt * (a - level) if tilt > 0.0 else tilt * (b - level)
     if bend > 0.0:
         level = min(max(level - tilt / bend, a), b)
