@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,20 @@ from ..problems import BestArm
 from ..problems.base import Problem
 from .chance import most_errors
 from .error import ConformanceError
+from .paths import LONGEST, Cumulated, drawn, path
 from .worlds import truth_of, world_of
 
 DELTA = 0.1
-LONGEST = 1000  # observations of an arm
+MANY = 400  # arms, to see whether the intervals hold for all at once
+MANY_LOOKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)  # observations of every one of them
+MANY_RUNS = 60
+MANY_DELTA = 0.6  # intervals that hold for each arm but not for all of them miss most clearly where delta is large
+RARE = (1 / 64, 1 / 64, 1 / 16, 1 / 4)  # probabilities of their upper values, in turn
 SHARES = (0.5, 1 / 16)  # probabilities of the upper value: the most spread, and a skewed one
+COUNTS = 3  # of intervals that miss, in one check: they share the false alarm
 
 
-def check_confidence(confidence: Any, problem: Problem | None = None, *, runs: int = 100) -> None:
+def check_confidence(confidence: Any, problem: Problem | None = None, *, runs: int = 300) -> None:
     """Check a confidence sequence by simulation.
 
     Parameters
@@ -36,7 +43,8 @@ def check_confidence(confidence: Any, problem: Problem | None = None, *, runs: i
     problem : Problem, optional
         Whose arms to look at; by default three arms with values in [0, 1] or, if need be, 0 and 1, for their means or variances.
     runs : int
-        Paths of observations on which to count intervals that ever miss the truth.
+        Paths of 20,000 observations an arm on which to count intervals that ever miss the truth; where the values are skewed,
+        a third of it.
 
     Raises
     ------
@@ -50,14 +58,17 @@ def check_confidence(confidence: Any, problem: Problem | None = None, *, runs: i
     """
     arms = problem if problem is not None else _usual(confidence)
     sequence = make_confidence(confidence, arms, DELTA)
-    for share in SHARES:
+    for share, paths in zip(SHARES, (runs, runs // 3), strict=True):
         shares = np.full(arms.m, share)
+        truth = truth_of(arms, world_of(arms, shares))
         for promise in PROMISES:
-            for record in path(arms, shares, run=0):
+            for record in path(arms, shares, truth, run=0):
                 if (found := promise(sequence, record)) is not None:
                     raise _broken(confidence, promise, found, record)
-        if (missed := covers(sequence, shares, runs)) is not None:
+        if (missed := covers(sequence, shares, paths)) is not None:
             raise _broken(confidence, covers, *missed)
+    if (missed := covers_many_arms(confidence, arms)) is not None:
+        raise _broken(confidence, covers_many_arms, *missed)
 
 
 def _usual(confidence: Any) -> Problem:
@@ -69,22 +80,6 @@ def _usual(confidence: Any) -> Problem:
             continue
         return problem
     raise SettingError(f"confidence={confidence!r} is neither for means nor for variances of values in [0, 1]: give a problem.")
-
-
-def looks() -> list[int]:
-    """Counts at which the intervals are looked at: all small ones, then ever fewer."""
-    return sorted({*range(2, 16), *np.geomspace(16, LONGEST, 20).astype(int).tolist()})
-
-
-def path(problem: Problem, shares: Floats, run: int) -> Iterator[Record]:
-    """Observations of all arms, the last arm ever fewer than the others; the record at every look."""
-    world, record = world_of(problem, shares), problem.record()
-    values = [world.sample(arm, LONGEST, np.random.default_rng([run, arm])) for arm in range(problem.m)]
-    for n in looks():
-        for arm in range(problem.m):
-            wanted, had = n if arm < problem.m - 1 else max(2, n // 3), int(record.counts[arm])
-            record.update(arm, values[arm][had:wanted])
-        yield record
 
 
 # -- the promises: each returns what was found instead, or None ------------------------------------------------------------------
@@ -163,37 +158,72 @@ PROMISES: tuple[Callable[[Confidence, Record], str | None], ...] = (
 )  # fmt: skip
 
 
-def covers(sequence: Confidence, shares: Floats, runs: int) -> tuple[str, Record] | None:
+def covers(sequence: Confidence, shares: Floats, runs: int) -> Missed | None:
     """All intervals contain the truth at all times together, with probability at least 1 - delta; and they shrink."""
     problem = sequence.problem
     truth = truth_of(problem, world_of(problem, shares))
-    missed: list[tuple[str, Record]] = []
+    missed, most = [], most_errors(runs, sequence.delta, COUNTS)
     for run in range(runs):
-        first = None
-        for record in path(problem, shares, run):
-            lower, upper = sequence.box(record)
+        first = last = None
+        for last in path(problem, shares, truth, run):
+            lower, upper = sequence.box(last)
             first = upper - lower if first is None else first
-            outside = np.flatnonzero((truth < lower) | (truth > upper))
-            if len(outside):
-                i = int(outside[0])
-                missed.append((f"arm {i} is at {truth[i]:g}, outside of {lower[i]:g} to {upper[i]:g}", record))
+            if (told := _outside(truth, lower, upper, last)) is not None:
+                missed.append((told, last))
                 break
         else:
-            if first is not None and not (upper - lower < first).all():
-                return (
-                    f"After {LONGEST:,} observations they are {(upper - lower).tolist()} wide, and were {first.tolist()}.",
-                    record,
-                )
-    if len(missed) > (most := most_errors(runs, sequence.delta)):
-        told, record = missed[0]
-        return (
-            f"On {len(missed)} of {runs} paths one misses, where {most} is a lot at delta = {sequence.delta:g}; first, {told}.",
-            record,
-        )
+            if last is not None and not (upper - lower < first).all():
+                wide = f"{(upper - lower).tolist()} wide, and were {np.asarray(first).tolist()}"
+                return f"After {LONGEST:,} observations they are {wide}.", last
+        if len(missed) > most:
+            return _too_many(missed, run + 1, runs, most, sequence.delta)
     return None
+
+
+def covers_many_arms(confidence: Any, problem: Problem) -> Missed | None:
+    """All intervals of many arms contain the truth together, with probability at least 1 - delta, also if some arms hardly ever
+    give their upper value."""
+    arms = [replace(problem.arms[i % problem.m], name=f"arm {i}") for i in range(MANY)]
+    many, shares = BestArm(arms, parameter=problem.parameter), np.resize(RARE, MANY)
+    try:
+        sequence = make_confidence(confidence, many, MANY_DELTA)
+    except SettingError:  # for other problems than this
+        return None
+    if type(many.record()) is not Moments:
+        return None
+    truth = truth_of(many, world_of(many, shares))
+    missed, most = [], most_errors(MANY_RUNS, MANY_DELTA, COUNTS)
+    for run in range(MANY_RUNS):
+        sums = Cumulated(many, drawn(many, shares, MANY_LOOKS[-1], run))
+        for n in MANY_LOOKS[many.parameter.minimum - 1 :]:
+            record = sums.record(np.full(MANY, n))
+            if (told := _outside(truth, *sequence.box(record), record)) is not None:
+                missed.append((told, record))
+                break
+        if len(missed) > most:
+            return _too_many(missed, run + 1, MANY_RUNS, most, MANY_DELTA)
+    return None
+
+
+Missed = tuple[str, Record]
+
+
+def _outside(truth: Floats, lower: Floats, upper: Floats, record: Record) -> str | None:
+    """The first arm whose interval misses the truth, in words."""
+    outside = np.flatnonzero((truth < lower) | (truth > upper))
+    if not len(outside):
+        return None
+    i = int(outside[0])
+    return f"arm {i} is at {truth[i]:g}, outside of {lower[i]:g} to {upper[i]:g} after {record.counts[i]:,} observations"
+
+
+def _too_many(missed: list[Missed], seen: int, runs: int, most: int, delta: float) -> Missed:
+    told, record = missed[0]
+    many = f"{len(record.counts)} arms together have an interval that misses on {len(missed)} of {seen} paths"
+    return f"With delta = {delta:g}, {many}, where {most} of {runs} is a lot; first, {told}.", record
 
 
 def _broken(confidence: Any, promise: Callable[..., object], found: str, record: Record) -> ConformanceError:
     assert promise.__doc__ is not None
-    example = {"counts": record.counts, "estimates": record.estimates}
+    example = {"counts": record.counts, "estimates": record.estimates} if len(record.counts) < MANY else {}
     return ConformanceError(f"confidence={confidence!r}", " ".join(promise.__doc__.split()), found, example)

@@ -15,21 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Arm, Floats
-from ..engine import start
-from ..engine.loops import find
-from ..errors import SettingError, SurepickError
+from ..environments import Environment
+from ..errors import SurepickError
 from ..explorer import Explorer
 from ..policies import POLICIES
 from ..problems import PROBLEMS
 from ..problems.base import Problem
-from ..run.drive import drive
 from ..study import StudySpec
 from .cases import Case, draw_case, list_decisions, points, smallest
+from .engines import Way, compiled_differs, explored
 from .error import ConformanceError
 from .worlds import world_of
 
 NEAR = 1e-9  # of the size of the numbers: what rounding may do
-BUDGET = 150  # samples of an exploration
 FEW = 12  # points of a box at which all decisions are weighed
 
 
@@ -316,7 +314,7 @@ def survives_pickling(problem: Problem) -> Wrong | None:
 
 def survives_saving(problem: Problem) -> Wrong | None:
     """An explorer of the problem can be saved and loaded, and goes on as if nothing had happened."""
-    explorer = _explored(problem, compiled=False)
+    explorer = explored(problem, _world(problem), Way(1, {}), compiled=False)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "explorer.json"
         explorer.save(path)
@@ -346,28 +344,16 @@ def survives_a_study_file(problem: Problem) -> Wrong | None:
 
 
 def same_samples(problem: Problem) -> Wrong | None:
-    """A compiled loop takes the same samples as the Python loop."""
+    """A compiled loop takes the same samples as the Python loop: one at a time and several, to the first certificate and to the
+    end of a budget, with an epsilon and without."""
     for name in POLICIES:
-        try:
-            explorer = Explorer(problem, policy=name)
-        except SettingError:  # not for this class
-            continue
-        if find(explorer) is None:
-            continue
-        plain, fast = _explored(problem, False, policy=name), _explored(problem, True, policy=name)
-        if plain.counts.tolist() != fast.counts.tolist() or plain.certified != fast.certified:
-            return f"policy={name!r}: Python samples {plain.counts.tolist()}, the compiled loop {fast.counts.tolist()}.", {}
-        if (plain.decision != fast.decision).any():
-            return f"policy={name!r}: Python decides {plain.decision.tolist()}, the loop {fast.decision.tolist()}.", {}
+        if (found := compiled_differs(problem, _world(problem), policy=name)) is not None:
+            return f"policy={name!r}: {found}", {}
     return None
 
 
-def _explored(problem: Problem, compiled: bool, **settings: Any) -> Explorer:
-    explorer = Explorer(problem, 0.1, budget=BUDGET, **settings)
-    shares = np.random.default_rng(1).integers(1, 16, problem.m) / 16
-    with start.at_once():
-        drive(explorer, world_of(problem, shares), seed=1, compiled=compiled)
-    return explorer
+def _world(problem: Problem) -> Environment:
+    return world_of(problem, np.random.default_rng(1).integers(1, 16, problem.m) / 16)
 
 
 def _in_files(problem: Problem) -> bool:
