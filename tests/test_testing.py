@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,16 @@ import pytest
 import surepick as sp
 from surepick.arms import make_arms
 from surepick.confidence import Confidence, Paper
+from surepick.engine import loops
 from surepick.engine.data import Exchanges, Partition
+from surepick.engine.enums import Stop
 from surepick.estimators import Mean
-from surepick.policies import COCI
+from surepick.policies import COCI, Policy, Uniform
 from surepick.problems.oracle import OracleProblem
 from surepick.testing import ConformanceError, check_confidence, check_policy, check_problem
 from surepick.testing.chance import most_errors
+from surepick.testing.paths import Cumulated, drawn
+from surepick.testing.problem import same_samples
 
 
 def test_the_threshold_is_exact() -> None:
@@ -299,6 +304,60 @@ class Dicing(COCI):
 DICE = np.random.default_rng(1)
 
 
+class Late(Uniform):
+    """Certifies anything, but not at once."""
+
+    name = "late"
+
+    def certified(self, view: Any) -> bool:
+        return view.samples >= 200
+
+
+class Nearly(COCI):
+    """Takes every decision for one within epsilon."""
+
+    name = "nearly"
+
+    def near(self, view: Any) -> bool:
+        return True
+
+
+class Flattering(COCI):
+    """Says of every decision that none is better."""
+
+    name = "flattering"
+
+    def gap(self, view: Any, decision: np.ndarray) -> float:
+        return 0.0
+
+
+class Confident(COCI):
+    """Says of every decision that it is nearly certain."""
+
+    name = "confident"
+
+    def attained(self, view: Any) -> float:
+        return 1e-9
+
+
+class Lavish(COCI):
+    """Asks for more than it may when a budget is to be spent."""
+
+    name = "lavish"
+
+    def further(self, view: Any, planned: Any, n: int) -> list[int]:
+        return super().further(view, planned, n + 3)
+
+
+class Partial(COCI):
+    """Is right for one best arm, and certifies anything else."""
+
+    name = "partial"
+
+    def certified(self, view: Any) -> bool:
+        return super().certified(view) if self.problem.kind == "best-arm" else view.samples >= 40
+
+
 @pytest.mark.parametrize(
     ("policy", "promise"),
     [
@@ -309,12 +368,77 @@ DICE = np.random.default_rng(1)
         (Drifting, "The same question has the same answer"),
         (Amnesiac, "An explorer that is saved and loaded asks for the same as before"),
         (Dicing, "The same question has the same answer"),
+        (Late, "Certificates are wrong in at most a share delta"),
+        (Nearly, "With an epsilon, decisions that are certified are further from the best in at most a share delta"),
+        (Flattering, "no decision is better by more than gap"),
+        (Confident, "a decision that is not the best attains p or less with probability at most p"),
+        (Lavish, "once all is certain ask still returns at least one arm and at most as many as it is asked for"),
     ],
 )
-def test_a_bug_in_a_policy_is_seen(policy: type[COCI], promise: str) -> None:
+def test_a_bug_in_a_policy_is_seen(policy: type[Policy], promise: str) -> None:
     with pytest.raises(ConformanceError) as seen:
         check_policy(policy(), sp.BestArm(3))
     assert promise in seen.value.promise
+
+
+def test_a_policy_is_checked_on_all_kinds_that_it_can_do() -> None:
+    with pytest.raises(ConformanceError, match="Certificates are wrong in at most a share delta") as seen:
+        check_policy(Partial())
+    assert seen.value.example["problem"].kind == "top-k"
+
+
+@pytest.mark.parametrize(
+    "kind", [{"epsilon": 0.4}, {"epsilon": 0.3, "relative": True}, {"epsilon": 0.2, "per_arm": True}], ids=str
+)
+def test_a_decision_within_epsilon_is_not_wrong(kind: dict[str, Any]) -> None:
+    check_policy("joint", sp.TopK(4, 2), runs=40, **kind)
+
+
+# -- compiled loops -------------------------------------------------------------------------------------------------------------
+
+
+class Early:
+    """In place of compiled code: says that the budget is spent before it is."""
+
+    spent = 0.0
+
+    def ready(self, *given: Any) -> bool:
+        return True
+
+    def __call__(self, *given: Any) -> tuple[int, int]:
+        return Stop.SPENT, 0
+
+
+def planted(wrong: Callable[[Any, Any], bool]) -> loops.Loop:
+    """COCI's own loop for the best k, which ends early if so."""
+    own = loops.find(sp.Explorer(sp.TopK(4, 2), policy="coci"))
+    assert own is not None
+
+    def prepare(explorer: Any, source: Any) -> loops.Stretch:
+        return loops.Stretch(Early(), ()) if wrong(explorer, source) else own.prepare(explorer, source)
+
+    return own._replace(prepare=prepare, near=True, fits=lambda explorer: explorer.epsilon == 0 or wrong(explorer, None))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "way"),
+    [
+        (lambda explorer, source: source is not None and source.batch > 1, "With batch=4,"),
+        (lambda explorer, source: explorer.spend, "spend=True"),
+        (lambda explorer, source: explorer.epsilon > 0, "epsilon="),
+    ],
+    ids=["batch", "spend", "epsilon"],
+)
+def test_a_bug_in_a_loop_is_seen_however_it_runs(
+    wrong: Callable[[Any, Any], bool], way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loops, "_registered", [planted(wrong)])
+    with pytest.raises(ConformanceError, match="whether a compiled loop runs or Python") as seen:
+        check_policy("coci", sp.TopK(4, 2))
+    assert way in str(seen.value)
+    found = same_samples(sp.TopK(4, 2))
+    assert found is not None
+    assert way in found[0]
 
 
 # -- confidence sequences -------------------------------------------------------------------------------------------------------
@@ -327,6 +451,24 @@ class Peeking(Confidence):
 
     def radius(self, counts: np.ndarray) -> np.ndarray:
         return self.problem.scales * np.sqrt(np.log(2 / self.delta) / (2 * counts))
+
+
+class Once(Confidence):
+    """Hoeffding's interval for all arms, but for one look."""
+
+    name = "once"
+
+    def radius(self, counts: np.ndarray) -> np.ndarray:
+        return self.problem.scales * np.sqrt(np.log(2 * self.problem.m / self.delta) / (2 * counts))
+
+
+class Single(Confidence):
+    """Holds at all times, but only for one arm."""
+
+    name = "single"
+
+    def radius(self, counts: np.ndarray) -> np.ndarray:
+        return self.problem.scales * np.sqrt(np.log(4.0 * counts**2 / self.delta) / (2 * counts))
 
 
 class Lopsided(Paper):
@@ -378,6 +520,8 @@ class Mistaken(Paper):
     ("sequence", "promise"),
     [
         (Peeking, "All intervals contain the truth at all times together"),
+        (Once, "All intervals contain the truth at all times together"),
+        (Single, "All intervals of many arms contain the truth together"),
         (Lopsided, "The interval of a mean contains the estimate"),
         (Outside, "Bounds are numbers within the range"),
         (Wide, "and they shrink"),
@@ -389,4 +533,17 @@ def test_a_bug_in_a_sequence_is_seen(sequence: type[Confidence], promise: str) -
     with pytest.raises(ConformanceError) as seen:
         check_confidence(sequence())
     assert promise in seen.value.promise
-    assert "counts = [" in str(seen.value)
+    assert "counts = [" in str(seen.value) or sequence is Single  # which takes too many arms to be shown
+
+
+@pytest.mark.parametrize("parameter", ["mean", "variance"])
+def test_records_of_long_paths_are_those_of_their_values(parameter: str) -> None:
+    problem = sp.BestArm([sp.Arm("a", low=2, high=5), sp.Arm("b")], parameter=parameter)
+    values = drawn(problem, np.array([0.5, 0.25]), 21, run=3)
+    for counts in ([2, 21], [5, 8]):
+        record = problem.record()
+        for arm, n in enumerate(counts):
+            record.update(arm, values[arm, :n])
+        made = Cumulated(problem, values).record(np.array(counts))
+        assert made.counts.tolist() == counts
+        np.testing.assert_allclose(made.table, record.table, atol=1e-12)

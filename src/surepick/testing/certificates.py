@@ -13,9 +13,9 @@ from .chance import most_errors
 from .worlds import mistakes, shortfall
 
 LONG = 1000  # samples an arm of an exploration that is to run into a certificate
-SHORT = 200  # of one with an epsilon
+SHORT = 100  # of one with an epsilon
 FEW = 12  # of one whose certificate is read
-ROUNDS = 50  # looks of an exploration
+ROUNDS = 20  # looks of an exploration
 COUNTS = 20  # of errors in one check of a policy, about: they share the false alarm
 
 
@@ -28,7 +28,7 @@ def rarely_errs_with_an_epsilon(bench: Bench, runs: int) -> str | None:
     """With an epsilon, decisions that are certified are further from the best in at most a share delta of the explorations."""
     shares = bench.hard(epsilon=0.0, relative=False, per_arm=False)
     further = [short for short in mistakes(bench.problem, bench.truth(shares)) if short > 0]
-    settings = {"epsilon": min(further, default=1.0) / 2, "relative": False, "per_arm": False}
+    settings: dict[str, Any] = {"epsilon": min(further, default=1.0) / 2, "relative": False, "per_arm": False}
     try:
         bench.explorer(**settings)
     except SettingError:  # not with an epsilon

@@ -162,19 +162,20 @@ def covers(sequence: Confidence, shares: Floats, runs: int) -> Missed | None:
     """All intervals contain the truth at all times together, with probability at least 1 - delta; and they shrink."""
     problem = sequence.problem
     truth = truth_of(problem, world_of(problem, shares))
-    missed, most = [], most_errors(runs, sequence.delta, COUNTS)
+    missed: list[Missed] = []
+    most = most_errors(runs, sequence.delta, COUNTS)
     for run in range(runs):
-        first = last = None
-        for last in path(problem, shares, truth, run):
-            lower, upper = sequence.box(last)
-            first = upper - lower if first is None else first
-            if (told := _outside(truth, lower, upper, last)) is not None:
-                missed.append((told, last))
+        widths: list[Floats] = []
+        for record in path(problem, shares, truth, run):
+            lower, upper = sequence.box(record)
+            widths.append(upper - lower)
+            if (told := _outside(truth, lower, upper, record)) is not None:
+                missed.append((told, record))
                 break
         else:
-            if last is not None and not (upper - lower < first).all():
-                wide = f"{(upper - lower).tolist()} wide, and were {np.asarray(first).tolist()}"
-                return f"After {LONGEST:,} observations they are {wide}.", last
+            if not (widths[-1] < widths[0]).all():
+                wide = f"{widths[-1].tolist()} wide, and were {widths[0].tolist()}"
+                return f"After {LONGEST:,} observations they are {wide}.", record
         if len(missed) > most:
             return _too_many(missed, run + 1, runs, most, sequence.delta)
     return None
@@ -192,7 +193,8 @@ def covers_many_arms(confidence: Any, problem: Problem) -> Missed | None:
     if type(many.record()) is not Moments:
         return None
     truth = truth_of(many, world_of(many, shares))
-    missed, most = [], most_errors(MANY_RUNS, MANY_DELTA, COUNTS)
+    missed: list[Missed] = []
+    most = most_errors(MANY_RUNS, MANY_DELTA, COUNTS)
     for run in range(MANY_RUNS):
         sums = Cumulated(many, drawn(many, shares, MANY_LOOKS[-1], run))
         for n in MANY_LOOKS[many.parameter.minimum - 1 :]:

@@ -20,7 +20,7 @@ def drawn(problem: Problem, shares: Floats, n: int, run: int) -> Floats:
     """n values of every arm, a row each: its upper end with such a probability, and else its lower end."""
     low, high = np.array([ends(arm) for arm in problem.arms]).T
     upper = np.random.default_rng([run, 1]).random((problem.m, n)) < shares[:, None]
-    return np.where(upper, high[:, None], low[:, None])
+    return np.asarray(np.where(upper, high[:, None], low[:, None]))
 
 
 def path(problem: Problem, shares: Floats, truth: Floats, run: int) -> Iterator[Record]:

@@ -18,7 +18,7 @@ from .engines import compiled_differs
 from .error import ConformanceError
 
 FAR = 0.15  # how far, as a share of their ranges, all arms of an easy world are from a change of the decision
-SPENT = 2000  # samples of an exploration that goes on after all is certain
+SPENT = 1000  # samples of an exploration that goes on after all is certain
 
 
 def check_policy(policy: Any, problem: Problem | None = None, *, runs: int = 100, **settings: Any) -> None:
@@ -163,10 +163,11 @@ def goes_on_after_saving(bench: Bench) -> str | None:
 def spends_the_budget(bench: Bench) -> str | None:
     """With spend=True all of the budget is spent, and once all is certain ask still returns at least one arm and at most as many
     as it is asked for, open ones."""
-    last = None
-    for last in bench.steps(SPENT, 20, spend=True):
-        if last.done or not last.started or not last.policy.certified(last.view):
+    last, certain = None, 0
+    for last in bench.steps(SPENT, SPENT // 10, spend=True):
+        if last.done or certain == 2 or not last.started or not last.policy.certified(last.view):
             continue
+        certain += 1
         left, after = SPENT - last.samples, last.counts.tolist()
         for n in (1, 3, SPENT):
             if not 0 < len(arms := last.ask(n)) <= min(n, left) or not all(0 <= arm < bench.problem.m for arm in arms):
