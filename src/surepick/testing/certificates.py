@@ -16,7 +16,7 @@ LONG = 1000  # samples an arm of an exploration that is to run into a certificat
 SHORT = 100  # of one with an epsilon
 FEW = 12  # of one whose certificate is read
 ROUNDS = 20  # looks of an exploration
-COUNTS = 20  # of errors in one check of a policy, about: they share the false alarm
+COUNTS = 24  # of errors in one check of a policy: four on each of six problems, which share the false alarm
 
 
 def rarely_errs(bench: Bench, runs: int) -> str | None:
