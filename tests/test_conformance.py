@@ -77,7 +77,7 @@ def test_a_class_explores_and_is_saved(problem: sp.Problem) -> None:
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_policy_keeps_its_promises(name: str) -> None:
     slow = name in ("ts-explore", "gap")  # their own constants ask for much evidence, or they are not compiled
-    check_policy(name, sp.BestArm(3) if slow else None, runs=40 if slow else 100)
+    check_policy(name, sp.BestArm(3) if slow else None, runs=40 if slow or name == "elimination" else 100)
 
 
 @pytest.mark.parametrize("name", ["auto", *CONFIDENCES])

@@ -55,9 +55,11 @@ class Cumulated:
         self.problem = problem
         origins = self._empty().origins
         self.origins: Floats = np.where(np.isnan(origins), values[:, 0], origins)
-        x = self.values = values - self.origins[:, None]
+        self.values: Floats = values - self.origins[:, None]
+        x = self.values
         n = np.arange(1, x.shape[1] + 1)
-        sums = self.sums = np.cumsum(x, axis=1)
+        self.sums: Floats = np.cumsum(x, axis=1)
+        sums = self.sums
         self.squares: Floats = np.maximum(np.cumsum(x * x, axis=1) - sums * sums / n, 0.0)
         self.errors: Floats = np.zeros_like(x)
         self.errors[:, 1:] = np.cumsum((x[:, 1:] - sums[:, :-1] / n[:-1]) ** 2, axis=1)
