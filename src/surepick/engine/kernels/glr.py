@@ -16,6 +16,7 @@ from .divergence import LEAST, divergence, divergence_bound, kl_bound, tilt_of
 
 NEAR = 1e-9  # how near to its least it is worked out
 SLIGHT, ROUNDING = 1e-9, 1e-14  # bounds are lowered by these, the second for every observation: more than arithmetic may err
+LEVEL, SLOPE, FOUND = 0, 1, 2  # rows of ``spare``, see ``glr_bounds``
 
 
 class Fact(IntEnum):
@@ -136,13 +137,22 @@ def glr_bound_alike(h, j, known):
 
 
 @tight
+def within(u):
+    """A mean of values in [0, 1], kept away from the ends."""
+    return min(max(u, LEAST), 1.0 - LEAST)
+
+
+@tight
+def unit_tilt(p, u):
+    """First and second derivative of the divergence of u from p in u."""
+    curve = 1.0 / (u * (1.0 - u))
+    return (u - p) * curve, (p * (1.0 - u) * (1.0 - u) + (1.0 - p) * u * u) * curve * curve
+
+
+@tight
 def quick_tilt(kind, p, u):
     """As ``tilt_of``, with fewer divisions; the last bits differ."""
-    if kind != Family.UNIT:
-        return tilt_of(kind, p, u)
-    q = min(max(u, LEAST), 1.0 - LEAST)
-    curve = 1.0 / (q * (1.0 - q))
-    return (q - p) * curve, (p * (1.0 - q) * (1.0 - q) + (1.0 - p) * q * q) * curve * curve
+    return unit_tilt(p, within(u)) if kind == Family.UNIT else tilt_of(kind, p, u)
 
 
 @lean
@@ -179,3 +189,35 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     if bend > 0.0:
         level = min(max(level - tilt / bend, a), b)
     return found * (1.0 - SLIGHT) - ROUNDING * both - error, level
+
+
+@lean
+def glr_bounds(i, upper, slope, spare, p, w, arms):
+    """As ``glr_bound`` for one arm and each of all arms, where all are in units of [0, 1]: without a branch, so that several are
+    worked out at once. Levels and the slopes of the others are in ``spare``, and so is what is found."""
+    levels, slopes, found = spare[LEVEL], spare[SLOPE], spare[FOUND]
+    low_i, high_i, shift_i, per_unit_i = slope * arms.low[i], slope * arms.high[i], arms.shift[i], 1.0 / arms.scale[i]
+    p_i, w_i, at_i, per_level_i = p[i], w[i], slope * (shift_i + arms.scale[i] * p[i]), per_unit_i / slope
+    for q in range(len(p)):
+        shift, per_unit = arms.shift[q], 1.0 / arms.scale[q]
+        low, high, at = slopes[q] * arms.low[q], slopes[q] * arms.high[q], slopes[q] * (shift + arms.scale[q] * p[q])
+        start, end, both = max(low_i, low), min(high_i, high), w_i + w[q]
+        at_h, at_j = (at_i, at) if upper else (at, at_i)
+        a, b = min(max(at_j, start), end), min(max(at_h, start), end)
+        level, middle = levels[q], min(max((w_i * at_i + w[q] * at) / both, a), b)
+        level = level if a <= level <= b else middle
+        theta_i, theta, per_level = level / slope, level / slopes[q], per_unit / slopes[q]
+        u_i, u = within((theta_i - shift_i) * per_unit_i), within((theta - shift) * per_unit)
+        first_i, second_i = unit_tilt(p_i, u_i)
+        first, second = unit_tilt(p[q], u)
+        tilt = w_i * first_i * per_level_i + w[q] * first * per_level
+        bend = w_i * second_i * per_level_i * per_level_i + w[q] * second * per_level * per_level
+        off_i, off = ROUNDING * (abs(theta_i) + abs(shift_i)) * per_unit_i, ROUNDING * (abs(theta) + abs(shift)) * per_unit
+        error = w_i * (abs(first_i) + second_i * off_i) * off_i + w[q] * (abs(first) + second * off) * off
+        total = w_i * kl_bound(p_i, u_i) + w[q] * kl_bound(p[q], u)
+        total += tilt * (a - level) if tilt > 0.0 else tilt * (b - level)
+        total = total * (1.0 - SLIGHT) - ROUNDING * both - error
+        total = 0.0 if at_h <= at_j else total
+        never = high <= low_i if upper else high_i <= low
+        found[q] = (np.inf if never else 0.0) if start > end else total
+        levels[q] = min(max(level - tilt / bend, a), b)

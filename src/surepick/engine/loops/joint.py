@@ -20,7 +20,7 @@ from ..compile import apart, lean, tight
 from ..data import Arms, Array, Record, Sequence, Stock
 from ..enums import Column, Family, Span, Verdict
 from ..kernels.exchanges import FREE, SLACK, behind, halved
-from ..kernels.glr import Fact, glr, glr_bound, glr_bound_alike, glr_of_two
+from ..kernels.glr import FOUND, LEVEL, SLOPE, Fact, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two
 from ..kernels.heaps import arrange, pop
 from ..kernels.least import least_evidence
 from ..kernels.record import offset_of
@@ -32,8 +32,9 @@ from .declare import lowered
 UPPER, LOWER = 0, 1  # rows of ``pair`` and ``slopes``
 # Entries of ``state``: samples so far, with those planned; exchanges; half pairs; the fewest samples of an arm, some time ago;
 # how many arms were observed since the last look, -1 at first, and how many of them gave evidence; whether all arms are of one
-# kind and range; whether all arms have been seen.
-TOTAL, COUNT, HALVES, FEWEST, OBSERVED, FRESH, ALIKE, BEGUN = 0, 1, 2, 3, 4, 5, 6, 7
+# kind and range; whether all arms have been seen; whether exchange a m + b is that of a and b, and all arms are in units of
+# [0, 1].
+TOTAL, COUNT, HALVES, FEWEST, OBSERVED, FRESH, ALIKE, BEGUN, SQUARE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 FAR = 4  # bounds hold for so many planned samples of an arm; then there are new ones
 
 
@@ -71,6 +72,8 @@ class Table(NamedTuple):
     links: Array
     known: Array  # of every arm, see kernels/glr.py
     lined: Array  # some of that, and the weights, in the order of seats; see :class:`Line`
+    spare: Array  # room for the bounds of an arm's exchanges
+    poor: Array  # room for those that need another
     weights: Array  # what the decision maximises
     paired: Array
     counts: Array  # with the samples that are planned
@@ -92,12 +95,13 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
     halves = int((paired & (record.counts % 2 == 1)).sum())
     return Table(
         pair=np.zeros((2, spots), whole), slopes=np.ones((2, spots)), levels=np.full(spots, np.nan), scores=np.zeros((4, spots)),
-        verdicts=np.zeros(spots, np.int8), tree=np.zeros(2 * size_of(spots), whole),
+        verdicts=np.zeros(spots, np.int8), tree=np.zeros(2 * size_of(spots), np.int32),
         seats=np.zeros(m, whole), sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole),
         first=np.zeros(m + 1, whole), links=np.zeros(2 * spots, whole), known=known, lined=np.empty((len(Line), m)),
+        spare=np.empty((3, m)), poor=np.empty(2 * m, whole),
         weights=np.empty(m), paired=paired, counts=record.counts.copy(), moved=np.empty(2 * m, whole),
         decision=decision.astype(whole),
-        before=np.zeros(m, whole), state=np.array([record.counts.sum(), 0, halves, 0, -1, 0, int(alike), 0]),
+        before=np.zeros(m, whole), state=np.array([record.counts.sum(), 0, halves, 0, -1, 0, int(alike), 0, 0]),
     )  # fmt: skip
 
 
@@ -220,15 +224,49 @@ def sweep(arm, upper, e, s, rule, table):
         verdicts[q] = Verdict.UNKNOWN
 
 
+@lean
+def cross(i, rule, table, arms):
+    """As ``bound`` for all exchanges of an arm where they are a square, row i and column i of it; returns how many of them are
+    listed in ``poor``, whose bounds by a tangent far from the least say nothing."""
+    m, known, lined, scores, poor = len(table.seats), table.known, table.lined, table.scores, 0
+    for side in range(2):
+        first, step = (i * m, 1) if side == UPPER else (i, m)
+        for q in range(m):
+            table.spare[LEVEL, q] = table.levels[first + q * step]
+            table.spare[SLOPE, q] = table.slopes[1 - side, first + q * step]
+        slope = table.slopes[side, i * m + i]
+        glr_bounds(i, side == UPPER, slope, table.spare, lined[Line.P], lined[Line.FACTOR], arms)
+        for q in range(m):
+            e = first + q * step
+            if table.verdicts[e] == Verdict.ABSENT:
+                scores[SCORE, e], scores[LOOSE, e] = np.inf, 0.0
+                continue
+            found, table.levels[e] = table.spare[FOUND, q], table.spare[LEVEL, q]
+            wanted = max(rule.threshold + known[i, Fact.AHEAD] + lined[Line.AHEAD, q] - FREE, 0.25)
+            scores[SCORE, e] = found / wanted if found > 0.0 else 0.0
+            exact = found == 0.0 and arms.shift[i] == arms.shift[q] == 0.0
+            scores[SECOND, e], scores[LOOSE, e] = known[i, Fact.N] + lined[Line.N, q], 0.0 if exact else 1.0
+            table.verdicts[e] = Verdict.UNKNOWN
+            if found < 0.0:
+                table.poor[poor] = e
+                poor += 1
+    return poor
+
+
 @tight
 def touch(seat, game):
     """The exchanges of a seat anew, after its arm has changed; the first ``rows[seat]`` of them lie side by side."""
     table = game.table
     first, links = table.first, table.links
-    beside = first[seat] + table.rows[seat]
+    beside, known = first[seat] + table.rows[seat], table.state[SQUARE] > 0
+    if known:
+        for q in range(cross(seat, game.rule, table, game.arms)):
+            bound(table.poor[q], game)
     if table.rows[seat] > 0:
         e = links[first[seat]]
-        if table.state[ALIKE]:
+        if known:
+            pass
+        elif table.state[ALIKE]:
             arm, upper = table.sitting[seat], table.pair[UPPER, e] == table.sitting[seat]
             other = table.pair[LOWER if upper else UPPER, e]
             sweep(arm, upper, e, table.seats[other], game.rule, table)
@@ -237,7 +275,8 @@ def touch(seat, game):
                 bound(links[q], game)
         play(table.tree, e, links[beside - 1] + 1, table.scores)
     for q in range(beside, first[seat + 1]):
-        bound(links[q], game)
+        if not known:
+            bound(links[q], game)
         play_one(table.tree, links[q], table.scores)
 
 

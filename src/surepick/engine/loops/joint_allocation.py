@@ -9,9 +9,10 @@ from typing import Any
 
 from ..compile import kernel, lean, tight
 from ..data import Allocation
-from ..enums import Stop, Verdict
+from ..enums import Family, Stop, Verdict
 from ..kernels.allocation import improve
 from ..kernels.draws import sample
+from ..kernels.glr import Fact
 from ..kernels.tournament import ORDER
 from .declare import Loop, Stretch
 from .joint import (
@@ -19,6 +20,7 @@ from .joint import (
     FRESH,
     LOWER,
     OBSERVED,
+    SQUARE,
     TOTAL,
     UPPER,
     begin,
@@ -26,6 +28,7 @@ from .joint import (
     game_of,
     joined,
     lacking,
+    line_up,
     look,
     observed,
     rescore,
@@ -46,7 +49,11 @@ def lay(table):
             table.pair[UPPER, i * m + j], table.pair[LOWER, i * m + j] = i, j
             table.scores[ORDER, i * m + j] = i * m + j
     first[m] = m * (2 * m - 1)
-    table.state[COUNT] = m * m
+    table.state[COUNT], table.state[SQUARE] = m * m, 1
+    for i in range(m):
+        line_up(i, table)
+        if int(table.known[i, Fact.FAMILY]) != Family.UNIT:
+            table.state[SQUARE] = 0
 
 
 @lean
