@@ -74,14 +74,28 @@ def test_a_class_explores_and_is_saved(problem: sp.Problem) -> None:
     check_problem(problem, np.eye(3, dtype=int) if own else None, cases=2, travels=not own)
 
 
+LONG = ("ts-explore", "gap")  # their own constants ask for much evidence, or they are not compiled
+
+
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_policy_keeps_its_promises(name: str) -> None:
-    slow = name in ("ts-explore", "gap")  # their own constants ask for much evidence, or they are not compiled
-    check_policy(name, sp.BestArm(3) if slow else None, runs=40 if slow or name == "elimination" else 100)
+    check_policy(name, sp.BestArm(3) if name in LONG else None, runs=20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_policy_keeps_its_promises_in_many_runs(name: str) -> None:
+    check_policy(name, sp.BestArm(3) if name in LONG else None)
 
 
 @pytest.mark.parametrize("name", ["auto", *CONFIDENCES])
 def test_a_sequence_keeps_its_promises(name: str) -> None:
+    check_confidence(name, runs=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["auto", *CONFIDENCES])
+def test_a_sequence_keeps_its_promises_on_many_paths(name: str) -> None:
     check_confidence(name)
 
 

@@ -15,25 +15,10 @@ from ..kernels.draws import sample
 from ..kernels.glr import Fact
 from ..kernels.tournament import ORDER
 from .declare import Loop, Stretch
-from .joint import (
-    COUNT,
-    FRESH,
-    LOWER,
-    OBSERVED,
-    SQUARE,
-    TOTAL,
-    UPPER,
-    begin,
-    choose,
-    game_of,
-    joined,
-    lacking,
-    line_up,
-    look,
-    observed,
-    rescore,
-)
+from .joint import begin, choose, joined, lacking, observed
 from .joint_rounds import run_in_batches, seated
+from .joint_scores import line_up, look, rescore
+from .joint_table import COUNT, FRESH, LOWER, OBSERVED, SQUARE, TOTAL, UPPER, game_of
 
 
 @lean

@@ -10,8 +10,10 @@ from ..enums import Stop
 from ..kernels.partitions import best, shortfall
 from .batch import planned, room, take
 from .declare import Loop, Stretch
-from .joint import HALVES, TOTAL, begin, choose, foresee, game_of, lacking, look, sampling, take_in
+from .joint import begin, choose, foresee, lacking, sampling, take_in
 from .joint_partition import seat
+from .joint_scores import look
+from .joint_table import HALVES, TOTAL, game_of
 from .near import behind, consider, far, follow, gainable, narrow, near_of, open_box, seen, settle, tied, worst
 
 

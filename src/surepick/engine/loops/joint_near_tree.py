@@ -10,8 +10,10 @@ from ..enums import Stop
 from ..kernels.trees import best
 from .batch import planned, room, take
 from .declare import Loop, Stretch
-from .joint import HALVES, TOTAL, begin, choose, foresee, game_of, lacking, look, sampling, take_in
+from .joint import begin, choose, foresee, lacking, sampling, take_in
 from .joint_near_partition import fits
+from .joint_scores import look
+from .joint_table import HALVES, TOTAL, game_of
 from .joint_tree import seat
 from .near import behind, consider, far, follow, gainable, narrow, near_of, open_box, settle, tied, worst
 

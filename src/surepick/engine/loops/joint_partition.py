@@ -15,25 +15,10 @@ from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
 from .declare import Loop, Stretch
-from .joint import (
-    COUNT,
-    FRESH,
-    LOWER,
-    OBSERVED,
-    TOTAL,
-    UPPER,
-    Line,
-    begin,
-    choose,
-    game_of,
-    joined,
-    lacking,
-    line_up,
-    look,
-    observed,
-    rescore,
-)
+from .joint import begin, choose, joined, lacking, observed
 from .joint_rounds import run_in_batches, seated
+from .joint_scores import line_up, look, rescore
+from .joint_table import COUNT, FRESH, LOWER, OBSERVED, TOTAL, UPPER, Line, game_of
 
 
 @lean

@@ -12,7 +12,9 @@ from numba.extending import overload
 from ..compile import kernel
 from ..enums import Stop
 from .batch import planned, room, take
-from .joint import TOTAL, Game, begin, choose, foresee, lacking, look, sampling, take_in
+from .joint import begin, choose, foresee, lacking, sampling, take_in
+from .joint_scores import look
+from .joint_table import TOTAL, Game
 
 SEATS: dict[type, Any] = {}
 

@@ -12,22 +12,10 @@ from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
 from ..kernels.trees import best, exchanges
 from .declare import Loop, Stretch
-from .joint import (
-    COUNT,
-    FRESH,
-    LOWER,
-    OBSERVED,
-    TOTAL,
-    UPPER,
-    begin,
-    choose,
-    game_of,
-    lacking,
-    look,
-    observed,
-    rescore,
-)
+from .joint import begin, choose, lacking, observed
 from .joint_rounds import run_in_batches, seated
+from .joint_scores import look, rescore
+from .joint_table import COUNT, FRESH, LOWER, OBSERVED, TOTAL, UPPER, game_of
 
 
 @apart

@@ -23,7 +23,7 @@ from ..kernels.mixtures import BOTH, UNIT, interval, spread
 from ..kernels.sequences import placed
 from ..kernels.tournament import ORDER
 from ..kernels.witnesses import Point, divide, put, weigh, weigh_well
-from .joint import COUNT, HALVES, LOWER, UPPER, Game
+from .joint_table import COUNT, HALVES, LOWER, UPPER, Game
 
 CLOSE = 1e-9  # what differs by no more, as a share, is left to the arithmetic of the Python loop
 GATE = 1.5  # quick estimates above so many epsilons are believed

@@ -1,0 +1,245 @@
+"""Scores of exchanges: bounds, which cost little, for all that have changed; the exact ones of those that win by their bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..compile import apart, lean, tight
+from ..enums import Column, Family, Span, Verdict
+from ..kernels.exchanges import FREE, SLACK
+from ..kernels.glr import FOUND, LEVEL, SLOPE, Fact, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two
+from ..kernels.heaps import arrange, pop
+from ..kernels.least import least_evidence
+from ..kernels.record import offset_of
+from ..kernels.sequences import unit_of
+from ..kernels.tournament import LOOSE, ORDER, SCORE, SECOND, enter, play, play_one
+from .joint_table import ALIKE, COUNT, FAR, LOWER, SQUARE, UPPER, Line
+
+
+@tight
+def see(i, game):
+    """What is known of an arm by now."""
+    table, arms, record, span = game.table, game.arms, game.record, game.sequence.span
+    n, p = unit_of(i, game.sequence.units, record)
+    arms.n[i], arms.p[i] = n, p
+    reference = game.rule.reference
+    if record.variance:
+        theta = record.table[i, Column.ESTIMATE]
+    else:
+        theta = (record.table[i, Column.ORIGIN] - reference) + offset_of(i, record)
+    theta = min(max(theta, span[Span.LOW, i] - reference), span[Span.HIGH, i] - reference)
+    table.weights[i] = span[Span.SIGN, i] * theta
+    known = table.known
+    known[i, Fact.P] = p
+    number(i, n, game)
+    known[i, Fact.AHEAD] = known[i, Fact.HALF] if game.batch.size == 1 else 0.5 * math.log1p((n + FAR) / game.arms.rho)
+    u = p * (1.0 - p) if int(known[i, Fact.FAMILY]) == Family.SPREAD else p
+    known[i, Fact.SEEN] = known[i, Fact.SHIFT] + known[i, Fact.SCALE] * u
+    line_up(i, table)
+
+
+@tight
+def number(i, n, game):
+    """So many observations of an arm count."""
+    known, rho = game.table.known, game.arms.rho
+    known[i, Fact.N] = n
+    known[i, Fact.FACTOR], known[i, Fact.HALF] = n * n / (n + rho), 0.5 * math.log1p(n / rho)
+
+
+@tight
+def line_up(i, table):
+    """What is known of an arm, where its seat is."""
+    known, lined, s = table.known, table.lined, table.seats[i]
+    lined[Line.N, s], lined[Line.P, s], lined[Line.WEIGHT, s] = known[i, Fact.N], known[i, Fact.P], table.weights[i]
+    lined[Line.FACTOR, s], lined[Line.AHEAD, s] = known[i, Fact.FACTOR], known[i, Fact.AHEAD]
+
+
+@tight
+def need(h, j, game):
+    """As ``exchanges.need``, to the last bit."""
+    known = game.table.known
+    return max(game.rule.threshold + known[h, Fact.HALF] + known[j, Fact.HALF] - FREE, 0.25)
+
+
+@tight
+def bound(e, game):
+    """The score of an exchange one of whose arms has changed, as a lower bound: also when samples are planned, which add to the
+    likelihood ratio, and to what it needs."""
+    table = game.table
+    scores = table.scores
+    if table.verdicts[e] == Verdict.ABSENT:
+        scores[SCORE, e], scores[LOOSE, e] = np.inf, 0.0
+        return
+    h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+    if table.state[ALIKE]:
+        found = glr_bound_alike(h, j, table.known)
+    else:
+        slope_h, slope_j = table.slopes[UPPER, e], table.slopes[LOWER, e]
+        found, table.levels[e] = glr_bound(table.levels[e], h, j, slope_h, slope_j, table.known)
+        if found < 0.0:  # by a tangent far from the least
+            found, table.levels[e] = glr_bound(table.levels[e], h, j, slope_h, slope_j, table.known)
+    wanted = max(game.rule.threshold + table.known[h, Fact.AHEAD] + table.known[j, Fact.AHEAD] - FREE, 0.25)
+    scores[SCORE, e] = found / wanted if found > 0.0 else 0.0  # also if it is not a number
+    # Only arms that are seen in the wrong order have a bound of just 0, which is then the likelihood ratio itself.
+    exact = found == 0.0 and table.known[h, Fact.SHIFT] == table.known[j, Fact.SHIFT] == 0.0
+    scores[SECOND, e], scores[LOOSE, e] = table.known[h, Fact.N] + table.known[j, Fact.N], 0.0 if exact else 1.0
+    table.verdicts[e] = Verdict.UNKNOWN
+
+
+@lean
+def sweep(arm, upper, e, s, rule, table):
+    """As ``bound`` for exchanges e, e + 1, ... of an arm with those in the seats s, s + 1, ...: without a branch, so that several
+    are worked out at once. All arms are alike."""
+    many = table.rows[table.seats[arm]]
+    n, p, w = table.known[arm, Fact.N], table.known[arm, Fact.P], table.known[arm, Fact.FACTOR]
+    normal, exact = int(table.known[arm, Fact.FAMILY]) == Family.NORMAL, table.known[arm, Fact.SHIFT] == 0.0
+    base = rule.threshold + table.known[arm, Fact.AHEAD] - FREE
+    their_n, their_p = table.lined[Line.N, s : s + many], table.lined[Line.P, s : s + many]
+    their_w, their_half = table.lined[Line.FACTOR, s : s + many], table.lined[Line.AHEAD, s : s + many]
+    score, second = table.scores[SCORE, e : e + many], table.scores[SECOND, e : e + many]
+    loose, verdicts = table.scores[LOOSE, e : e + many], table.verdicts[e : e + many]
+    for q in range(many):
+        found = glr_of_two(w, p, their_w[q], their_p[q], normal)
+        found = found if (p > their_p[q] if upper else p < their_p[q]) else 0.0
+        score[q] = (found if found > 0.0 else 0.0) / max(base + their_half[q], 0.25)  # also if it is not a number
+        second[q] = n + their_n[q]
+        loose[q] = 0.0 if exact and found == 0.0 else 1.0
+        verdicts[q] = Verdict.UNKNOWN
+
+
+@lean
+def cross(i, rule, table, arms):
+    """As ``bound`` for all exchanges of an arm where they are a square, row i and column i of it; returns how many of them are
+    listed in ``poor``, whose bounds by a tangent far from the least say nothing."""
+    m, known, lined, scores, poor = len(table.seats), table.known, table.lined, table.scores, 0
+    for side in range(2):
+        first, step = (i * m, 1) if side == UPPER else (i, m)
+        for q in range(m):
+            table.spare[LEVEL, q] = table.levels[first + q * step]
+            table.spare[SLOPE, q] = table.slopes[1 - side, first + q * step]
+        slope = table.slopes[side, i * m + i]
+        glr_bounds(i, side == UPPER, slope, table.spare, lined[Line.P], lined[Line.FACTOR], arms)
+        for q in range(m):
+            e = first + q * step
+            if table.verdicts[e] == Verdict.ABSENT:
+                scores[SCORE, e], scores[LOOSE, e] = np.inf, 0.0
+                continue
+            found, table.levels[e] = table.spare[FOUND, q], table.spare[LEVEL, q]
+            wanted = max(rule.threshold + known[i, Fact.AHEAD] + lined[Line.AHEAD, q] - FREE, 0.25)
+            scores[SCORE, e] = found / wanted if found > 0.0 else 0.0
+            exact = found == 0.0 and arms.shift[i] == arms.shift[q] == 0.0
+            scores[SECOND, e], scores[LOOSE, e] = known[i, Fact.N] + lined[Line.N, q], 0.0 if exact else 1.0
+            table.verdicts[e] = Verdict.UNKNOWN
+            if found < 0.0:
+                table.poor[poor] = e
+                poor += 1
+    return poor
+
+
+@tight
+def touch(seat, game):
+    """The exchanges of a seat anew, after its arm has changed; the first ``rows[seat]`` of them lie side by side."""
+    table = game.table
+    first, links = table.first, table.links
+    beside, known = first[seat] + table.rows[seat], table.state[SQUARE] > 0
+    if known:
+        for q in range(cross(seat, game.rule, table, game.arms)):
+            bound(table.poor[q], game)
+    if table.rows[seat] > 0:
+        e = links[first[seat]]
+        if known:
+            pass
+        elif table.state[ALIKE]:
+            arm, upper = table.sitting[seat], table.pair[UPPER, e] == table.sitting[seat]
+            other = table.pair[LOWER if upper else UPPER, e]
+            sweep(arm, upper, e, table.seats[other], game.rule, table)
+        else:
+            for q in range(first[seat], beside):
+                bound(links[q], game)
+        play(table.tree, e, links[beside - 1] + 1, table.scores)
+    for q in range(beside, first[seat + 1]):
+        if not known:
+            bound(links[q], game)
+        play_one(table.tree, links[q], table.scores)
+
+
+@tight
+def rescore(anew, many, game):
+    """The exchanges of all arms anew, or of the first so many of ``moved``."""
+    table = game.table
+    if anew:
+        for e in range(table.state[COUNT]):
+            bound(e, game)
+        enter(table.tree, table.state[COUNT])
+        play(table.tree, np.int64(0), len(table.levels), table.scores)
+    else:
+        for q in range(many):
+            touch(table.seats[table.moved[q]], game)
+
+
+@tight
+def weakest(game):
+    """The exchange with the least evidence for what it needs; of equal ones that with the fewest observations."""
+    table = game.table
+    scores = table.scores
+    while True:
+        e = table.tree[1]
+        if scores[LOOSE, e] == 0.0:
+            return e
+        h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+        found = glr(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], game.arms)
+        scores[SCORE, e], scores[LOOSE, e] = found / need(h, j, game), 0.0
+        if game.batch.size > 1:
+            scores[SECOND, e] = table.known[h, Fact.N] + table.known[j, Fact.N]
+        play_one(table.tree, e, scores)
+
+
+@tight
+def near(e, game):
+    """The likelihood ratio of the weakest exchange is so near to what it needs that the exact evidence is looked at."""
+    table = game.table
+    wanted = need(table.pair[UPPER, e], table.pair[LOWER, e], game)
+    return table.scores[SCORE, e] * wanted >= wanted - SLACK
+
+
+@apart
+def short(e, game):
+    """The evidence of an exchange is below the threshold."""
+    table, threshold = game.table, game.rule.threshold
+    if table.verdicts[e] == Verdict.UNKNOWN:
+        h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+        exact = least_evidence(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], game.arms, 0.0, threshold)
+        table.verdicts[e] = Verdict.CERTAIN if exact >= threshold else Verdict.SHORT
+    return table.verdicts[e] == Verdict.SHORT
+
+
+@apart
+def blocking(game):
+    """The first exchange, in the order of the class, whose evidence is below the threshold; -1 if there is none."""
+    verdicts, scores, count, many = game.table.verdicts, game.table.scores, game.table.state[COUNT], 0
+    heap = np.empty((2, count), np.int64)
+    for e in range(count):
+        if verdicts[e] == Verdict.UNKNOWN or verdicts[e] == Verdict.SHORT:
+            heap[0, many] = e
+            many += 1
+    arrange(heap, 0, 0, many, scores, ORDER, 1.0)
+    while many > 0:
+        e = heap[0, 0]
+        if short(e, game):
+            return e
+        many = pop(heap, 0, 0, many, scores, ORDER, 1.0)
+    return -1
+
+
+@tight
+def look(game):
+    """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
+    if game.table.state[COUNT] == 0:
+        return -1, True
+    e = weakest(game)
+    if not near(e, game) or short(e, game):
+        return e, False
+    f = blocking(game)
+    return (f, False) if f >= 0 else (e, True)
