@@ -16,13 +16,14 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Array, Exchanges
 from ..enums import Column, Family
-from ..kernels.exchanges import together, unsure, within
+from ..kernels.exchanges import SLACK, together, unsure, within
 from ..kernels.gains import blur, gain
 from ..kernels.glr import Fact
 from ..kernels.mixtures import BOTH, UNIT, interval, spread
 from ..kernels.sequences import placed
-from ..kernels.tournament import ORDER
+from ..kernels.tournament import ORDER, SCORE
 from ..kernels.witnesses import Point, divide, put, weigh, weigh_well
+from .joint_scores import need
 from .joint_table import COUNT, HALVES, LOWER, UPPER, Game
 
 CLOSE = 1e-9  # what differs by no more, as a share, is left to the arithmetic of the Python loop
@@ -267,16 +268,34 @@ def behind(game, near):
 
 @lean
 def lay_witness(i, target, game, near):
-    """For the exchange of an arm that could gain most, by a quick estimate; with evidence of ``target``."""
+    """For the exchange of an arm that is taken to gain most; with evidence of ``target``."""
     table, e = game.table, near.widest[i]
     near.leads[i] = 0.0
-    if near.most[i] <= 0.0:
-        return
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
     near.pair[UPPER, i], near.pair[LOWER, i] = h, j
     x, near.tilts[i] = divide(near.points, 2 * i, h, j, target, near.blurs, game.arms)
     if short(i, game, near):
         near.leads[i] = max(x, 0.0)
+
+
+@lean
+def seek(i, game, near):
+    """A witness for an arm of which quick estimates say that it could gain nothing: they may err where little was observed."""
+    table, best, most = game.table, np.int64(-1), 0.0
+    seat = table.seats[i]
+    for q in range(table.first[seat], table.first[seat + 1]):
+        e = table.links[q]
+        wanted = need(table.pair[UPPER, e], table.pair[LOWER, e], game)
+        if table.scores[SCORE, e] * wanted > wanted + SLACK:  # the likelihood ratio says so, too
+            continue
+        near.widest[i] = e
+        lay_witness(i, game.rule.threshold, game, near)
+        if near.leads[i] > most:
+            best, most = e, near.leads[i]
+    near.leads[i] = 0.0
+    if best >= 0:
+        near.widest[i] = best
+        lay_witness(i, game.rule.threshold, game, near)
 
 
 @kernel
@@ -330,9 +349,17 @@ def consider(gap, way, game, near):
     if not gap > goal:
         return -1.0
     for i in range(len(near.leads)):
-        lay_witness(i, game.rule.threshold, game, near)
+        near.leads[i] = 0.0
+        if near.most[i] > 0.0:
+            lay_witness(i, game.rule.threshold, game, near)
     lend(game, near)
     lead = gained(game, near)
+    if not lead > goal:
+        for i in range(len(near.leads)):
+            if near.leads[i] == 0.0:
+                seek(i, game, near)
+        lend(game, near)
+        lead = gained(game, near)
     if not lead > goal:
         return -1.0 if game.table.state[HALVES] == 0 and reached(goal, game, near) else 0.0
     if near.relative:  # from inside the box epsilon looks larger
