@@ -15,7 +15,7 @@ import numpy as np
 
 from .arms import Bools, Floats, Ints
 from .certificate import Certificate
-from .checks import short
+from .checks import flag, short
 from .confidence import Confidence
 from .errors import SettingError
 from .estimators import Record
@@ -249,8 +249,9 @@ class Exploration:
     def forget(self, complete: bool = True) -> None:
         """Drop what was derived from the record, after the record has changed. The middle of a batch is no moment: it is not
         ``complete``, and the policy is not told."""
+        told = flag(complete, "complete") and self.policy.remembers and self.started
         self._moment = None
-        if complete and self.policy.remembers and self.started:
+        if told:
             self.policy.told(self.view)
 
     @alone
