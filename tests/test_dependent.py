@@ -60,7 +60,7 @@ def as_row(ex: sp.Explorer, row: np.ndarray) -> None:
 
 def test_the_joint_rule_breaks_when_arms_depend_on_each_other() -> None:
     """Either order of two equal posters is about as likely, so half of all certificates are wrong; there must be few."""
-    assert wrong_certificates(lambda: sp.Explorer(sp.BestArm(2), 0.05), one_by_one, 150) > too_many(0.05, 150)
+    assert wrong_certificates(lambda: sp.Explorer(sp.BestArm(2), 0.05), one_by_one, 300) > too_many(0.05, 300)
 
 
 @pytest.mark.parametrize("tell", [one_by_one, as_row])
