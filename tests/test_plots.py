@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import surepick as sp
 from surepick.lab import Trace, gap, intervals, samples, save
-from surepick.lab.plots.rows import IN, MOST, NEAR, OPEN, OUT
+from surepick.lab.plots.rows import IN, LOOKS, MOST, NEAR_IN, NEAR_OUT, OPEN, OUT
 
 
 def certificate(problem, values):
@@ -43,8 +43,8 @@ def test_intervals_show_every_arm(partly):
 
 
 def test_looks_differ_without_colour():
-    assert len({(look.marker, look.filled, look.line) for look in (IN, OUT, OPEN, NEAR)}) == 4
-    assert len({(look.hatch, look.filled) for look in (IN, OUT, OPEN, NEAR)}) == 4
+    assert len({(look.marker, look.filled, look.line) for look in LOOKS}) == len(LOOKS)
+    assert len({(look.hatch, look.filled) for look in LOOKS}) == len(LOOKS)
 
 
 def test_near_enough_is_not_undecided():
@@ -52,7 +52,7 @@ def test_near_enough_is_not_undecided():
     c = sp.explore(problem, sp.Bernoulli([0.5, 0.5]), epsilon=0.4, batch=20).certificate
     assert c.undecided.all()
     axes = intervals(c).axes[0]
-    assert {line.get_label() for line in axes.lines} == {NEAR.label}
+    assert {line.get_label() for line in axes.lines} == {NEAR_IN.label, NEAR_OUT.label}
     assert sorted(t.get_text() for t in axes.texts) == ["0", "1", "decision"]
 
 

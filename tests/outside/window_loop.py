@@ -8,19 +8,16 @@ from window_kernel import best
 from surepick.engine.compile import kernel
 from surepick.engine.enums import Stop
 from surepick.engine.loops import Loop, Stretch, lowered
-from surepick.engine.loops.batch import batch_of, distinct, planned, room, take
+from surepick.engine.loops.batch import batch_of, distinct, finish, planned, room, take
 from surepick.engine.loops.rivals import at_estimates, at_worst, corner_of, plan_rivals
 
 
 @kernel
 def run(by_gap, everywhere, data, corner, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    if planned(batch) > 0:  # what is left of the last plan is the first round
-        what, arm = take(batch, record, stock)
-        if what != Stop.PAUSED:
-            return what, arm
-        distinct(batch)
-        rounds -= 1
+    what, arm, rounds = finish(rounds, batch, record, stock)
+    if what != Stop.PAUSED:
+        return what, arm
     t, many = record.counts.sum(), -1
     for _ in range(rounds):
         size = room(t, batch, limit)  # how many samples to plan

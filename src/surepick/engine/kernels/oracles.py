@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba.extending import overload
 
 from ...arms import Floats, Ints
@@ -12,7 +13,7 @@ ROOMS: dict[type, Any] = {}
 
 
 def maximiser(data: type, kernels: Any) -> type:
-    """Declare the file of kernels that has ``best``, and ``losses`` if need be, for a class; returns the class."""
+    """Declare the file of kernels that has ``best``, and ``losses`` or ``shortfall`` if need be; returns the class."""
     ROOMS[data] = kernels
     return data
 
@@ -27,6 +28,12 @@ def losses(data: Any, weights: Floats, decision: Ints, loss: Floats) -> bool:
     raise NotImplementedError
 
 
+def shortfall(data: Any, lower: Floats, upper: Floats, decision: Ints) -> tuple[float, int, int]:
+    """The most by which an arm of the decision can be behind the k-th best of its group, that arm, and the strongest other;
+    infinite in a class without groups."""
+    raise NotImplementedError
+
+
 @overload(best)
 def _best(data, weights, decision):
     kernel = ROOMS[data.instance_class].best
@@ -37,3 +44,11 @@ def _best(data, weights, decision):
 def _losses(data, weights, decision, loss):
     kernel = ROOMS[data.instance_class].losses
     return lambda data, weights, decision, loss: kernel(data, weights, decision, loss)
+
+
+@overload(shortfall)
+def _shortfall(data, lower, upper, decision):
+    kernel = getattr(ROOMS[data.instance_class], "shortfall", None)
+    if kernel is None:
+        return lambda data, lower, upper, decision: (np.inf, -1, -1)
+    return lambda data, lower, upper, decision: kernel(data, lower, upper, decision)

@@ -100,6 +100,17 @@ def take(batch, record, stock):
 
 
 @tight
+def finish(rounds, batch, record, stock):
+    """Take what is left of the last plan, which is the first of so many rounds: ``take``, and how many rounds are left."""
+    if planned(batch) == 0:
+        return Stop.PAUSED.value, np.int64(-1), rounds
+    what, arm = take(batch, record, stock)
+    if what == Stop.PAUSED:
+        distinct(batch)
+    return what, arm, rounds - 1
+
+
+@tight
 def distinct(batch):
     """The plan has been carried out: its arms come first in ``arms`` from now on, each once; returns how many there are."""
     many = 0

@@ -18,7 +18,7 @@ from ..enums import Span, Status, Stop
 from ..kernels.heaps import arrange, holds, moved, pop, push
 from ..kernels.sequences import ends, log_term, weight_of
 from ..kernels.trees import undecided
-from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
+from .batch import batch_of, distinct, finish, heaviest, plan_by, planned, room, take
 from .coci_tree import fits as fits_proofs
 from .declare import Loop, Stretch, lowered
 from .stretches import HAIR
@@ -71,12 +71,9 @@ def run(everywhere, tuned, data, batch, sequence, record, stock, limit, rounds):
     ``tuned`` is how far away fences are put, which is kept between calls and changes how long it takes, not what comes out.
     """
     m = len(record.counts)
-    if planned(batch) > 0:  # what is left of the last plan is the first round
-        what, arm = take(batch, record, stock)
-        if what != Stop.PAUSED:
-            return what, arm
-        distinct(batch)
-        rounds -= 1
+    what, arm, rounds = finish(rounds, batch, record, stock)
+    if what != Stop.PAUSED:
+        return what, arm
     weights, box, fence, core = np.empty((1, m)), np.empty((2, m)), np.empty((2, m)), np.empty((2, m))
     fences = Fences(fence, core)
     out, out_fence, out_core = np.empty(m, np.bool_), np.empty(m, np.bool_), np.empty(m, np.bool_)

@@ -44,32 +44,27 @@ def worse(q, gap, data, aim, options):
 def run(data, aim, options, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
     state, theta, box = options.state, options.theta, options.box
-    if planned(batch) > 0:  # what is left of the last plan is the first round
-        what, arm = take(batch, record, stock)
-        if what != Stop.PAUSED:
-            return what, arm
-        take_in(options, batch)
-        rounds -= 1
     for _ in range(rounds):
-        size = room(state[TOTAL], batch, limit)
-        if size <= 0:
-            return Stop.SPENT.value, -1
-        look(options, batch, sequence, record)
-        undecided(data, box[LOW], box[UP], options.undecided)
-        for q in range(len(theta)):
-            best(data, theta[q], options.decisions[q])
-        first = alike(state[FIRST], options)
-        chosen, gap = first, weigh(first, data, aim, options)
-        for q in range(len(theta)):
-            if q != first and alike(q, options) == q and not worse(q, gap, data, aim, options):
-                other = weigh(q, data, aim, options)
-                if other < gap or (other == gap and q < chosen):
-                    chosen, gap = q, other
-        state[FIRST] = chosen
-        for i in range(len(options.stakes)):
-            options.stakes[i] = abs(options.decisions[chosen, i] - options.rivals[chosen, i])
-        if not plan_next(gap, size, aim, options, batch, sequence, record):
-            return Stop.DECIDED.value, -1
+        if planned(batch) == 0:  # else what is left of the last plan is this round
+            size = room(state[TOTAL], batch, limit)
+            if size <= 0:
+                return Stop.SPENT.value, -1
+            look(options, batch, sequence, record)
+            undecided(data, box[LOW], box[UP], options.undecided)
+            for q in range(len(theta)):
+                best(data, theta[q], options.decisions[q])
+            first = alike(state[FIRST], options)
+            chosen, gap = first, weigh(first, data, aim, options)
+            for q in range(len(theta)):
+                if q != first and alike(q, options) == q and not worse(q, gap, data, aim, options):
+                    other = weigh(q, data, aim, options)
+                    if other < gap or (other == gap and q < chosen):
+                        chosen, gap = q, other
+            state[FIRST] = chosen
+            for i in range(len(options.stakes)):
+                options.stakes[i] = abs(options.decisions[chosen, i] - options.rivals[chosen, i])
+            if not plan_next(gap, size, aim, options, batch, sequence, record):
+                return Stop.DECIDED.value, -1
         what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm

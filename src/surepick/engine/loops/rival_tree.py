@@ -15,7 +15,7 @@ from ..data import Tree
 from ..enums import Stop
 from ..kernels.order import ahead
 from ..kernels.trees import grow
-from .batch import batch_of, distinct, planned, room, take
+from .batch import batch_of, distinct, finish, planned, room, take
 from .declare import Loop, Stretch, lowered
 from .rivals import at_estimates, at_worst, corner_of, plan_rivals
 
@@ -46,12 +46,9 @@ def best_again(data, weights, first, order, parent, decision):
 @kernel
 def run(by_gap, data, corner, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    if planned(batch) > 0:  # what is left of the last plan is the first round
-        what, arm = take(batch, record, stock)
-        if what != Stop.PAUSED:
-            return what, arm
-        distinct(batch)
-        rounds -= 1
+    what, arm, rounds = finish(rounds, batch, record, stock)
+    if what != Stop.PAUSED:
+        return what, arm
     m = len(record.counts)
     by_estimate, by_corner, parent = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(data.nodes, np.int64)
     t, many = record.counts.sum(), -1

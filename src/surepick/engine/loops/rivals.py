@@ -16,7 +16,7 @@ from ..data import Array
 from ..enums import Column, Stop
 from ..kernels.oracles import best
 from ..kernels.sequences import ends, log_term, weight_of
-from .batch import batch_of, distinct, plan_by, planned, room, take
+from .batch import batch_of, distinct, finish, plan_by, planned, room, take
 from .declare import Stretch, lowered
 
 CLOSE = 1e-9  # a gap this near 0, by the size of its terms, is left to the arithmetic of the Python loop
@@ -104,12 +104,9 @@ def plan_rivals(by_gap, everywhere, size, corner, batch, sequence, record):
 @kernel
 def run(by_gap, everywhere, data, corner, batch, sequence, record, stock, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
-    if planned(batch) > 0:  # what is left of the last plan is the first round
-        what, arm = take(batch, record, stock)
-        if what != Stop.PAUSED:
-            return what, arm
-        distinct(batch)
-        rounds -= 1
+    what, arm, rounds = finish(rounds, batch, record, stock)
+    if what != Stop.PAUSED:
+        return what, arm
     t, many = record.counts.sum(), -1
     for _ in range(rounds):
         size = room(t, batch, limit)

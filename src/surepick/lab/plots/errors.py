@@ -36,7 +36,9 @@ def errors(simulation: Simulation, *, title: str = "") -> Figure:
     shown = positive(summary, "error_rate", "error_low", "error_high", "delta")
     least = float(shown.min())
     zero = least / 6  # where 0 has its place
-    apart = (4 * summary["delta"].max() / summary["delta"].min()) ** (0.014 * min(len(parts), COLUMNS))  # side by side
+    deltas = summary["delta"].unique()
+    share = 0.014 * min(len(parts), COLUMNS) if len(deltas) > 1 else min(0.1, 0.7 / len(looks))  # of the scale, side by side
+    apart = (4 * deltas.max() / deltas.min()) ** share
     for axes, part in parts:
         for i, (name, style) in enumerate(looks.items()):
             rows = part[part["policy"] == name]
@@ -46,11 +48,12 @@ def errors(simulation: Simulation, *, title: str = "") -> Figure:
             axes.plot(x, rate, linestyle="none", markersize=6, zorder=4, label=style.label, **marks(style, True))
         grid(axes)
     first = parts[0][0]
-    delta_scale(first, summary["delta"].to_numpy(), room=2.0)
+    delta_scale(first, deltas, room=2.0)
     _rate_scale(first, zero, least, float(shown.max()))
     ends = np.array(first.get_xlim())
+    promised = ends if len(deltas) > 1 else np.repeat(deltas, 2)
     for axes, _ in parts:
-        axes.plot(ends, ends, color=VERMILION, linestyle="dashed", linewidth=1.3, zorder=2, label="the guarantee: errors ≤ δ")
+        axes.plot(ends, promised, color=VERMILION, linestyle="dashed", linewidth=1.3, zorder=2, label="the guarantee: errors ≤ δ")
         axes.axhline(2 * zero, color=TEXT, linewidth=0.6, linestyle=(0, (1, 3)), zorder=1)
     drawn, y = [axes for axes, _ in parts], "wrong certificates, 95 % interval"
     name_axes(figure, drawn, "δ (smaller to the right)", y, *first.get_legend_handles_labels())

@@ -9,7 +9,7 @@ import numpy as np
 from ...arms import Ints
 from ...certificate import Certificate
 from .house import TEXT, grid, legend, probability, small
-from .rows import IN, NEAR, OPEN, canvas, draw, look_of, order_of
+from .rows import OPEN, canvas, draw, look_of, order_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,5 +52,5 @@ def _decisions(axes: Axes, certificate: Certificate, order: Ints) -> None:
     for row, i in enumerate(order):
         look = look_of(certificate, i)
         text = f"{certificate.decision[i]:g}" + (" ?" if look is OPEN else "")
-        weight = "bold" if look in (IN, NEAR) and certificate.decision[i] != 0 else "normal"
+        weight = "bold" if look is not OPEN and certificate.decision[i] != 0 else "normal"
         axes.text(1.04, row, text, transform=column, fontsize=size, ha="left", va="center", color=look.colour, fontweight=weight)

@@ -1,7 +1,8 @@
 """One row an arm: how the kinds of arm look, which arms are shown and in which order.
 
 Arms in the decision have a filled circle and a thick line, those left out a hollow circle, undecided ones a diamond and a dashed
-line and, in a decision that is certified to be near the best, those in which the very best may differ a hollow diamond.
+line. In a decision that is certified to be near the best, arms in which the very best may differ have a diamond too, filled if
+they are in the decision.
 """
 
 from __future__ import annotations
@@ -37,19 +38,24 @@ class Look:
 IN = Look("in the decision", BLUE, "o", "solid", 2.6, True, "")
 OUT = Look("left out", GREY, "o", "solid", 1.6, False, "")
 OPEN = Look("undecided", VERMILION, "D", "dashed", 1.6, False, "////")
-NEAR = Look("as near to the best as asked for", BLUE, "D", "solid", 1.6, False, "....")
-LOOKS = (IN, OUT, OPEN, NEAR)
+NEAR_IN = Look("in the decision, the very best may differ", BLUE, "D", "solid", 2.6, True, "....")
+NEAR_OUT = Look("left out, the very best may differ", GREY, "D", "solid", 1.6, False, "....")
+LOOKS = (IN, NEAR_IN, OUT, NEAR_OUT, OPEN)
 
 
 def look_of(certificate: Certificate, i: int) -> Look:
-    if certificate.undecided[i]:
-        return NEAR if certificate.certified else OPEN
-    return IN if certificate.decision[i] != 0 else OUT
+    if certificate.undecided[i] and not certificate.certified:
+        return OPEN
+    if certificate.decision[i] != 0:
+        return NEAR_IN if certificate.undecided[i] else IN
+    return NEAR_OUT if certificate.undecided[i] else OUT
 
 
 def label_of(certificate: Certificate, look: Look) -> str:
-    if look in (OPEN, NEAR) or np.isin(certificate.decision, (0, 1)).all():
+    if look is OPEN or np.isin(certificate.decision, (0, 1)).all():
         return look.label
+    if look in (NEAR_IN, NEAR_OUT):
+        return "near the best" if look is NEAR_IN else "nothing, near the best"
     return "decided" if look is IN else "decided: nothing"
 
 

@@ -24,7 +24,8 @@ def samples(certificate: Certificate, *, title: str = "") -> Figure:
         if len(rows):
             axes.barh(
                 rows, counts[order[rows]], height=0.66, zorder=2, hatch=look.hatch, linewidth=1.2,
-                label=label_of(certificate, look), facecolor=look.colour if look.filled else "white", edgecolor=look.colour,
+                label=label_of(certificate, look), facecolor=look.colour if look.filled else "white",
+                edgecolor="white" if look.filled and look.hatch else look.colour,  # which is the colour of the hatching too
             )  # fmt: skip
     most = max(int(counts.max()), 1)
     for row, i in enumerate(order):
