@@ -136,7 +136,7 @@ def test_a_witness_shows_no_more_than_an_exchange_can_gain(
     blurs = np.array([room_of("gains").blur(i, arms) for i in range(2)])
     x, _ = room_of("witnesses").divide(points, 0, 0, 1, threshold, blurs, arms)
     if points[:, Point.EVIDENCE].sum() < threshold and x > 0:
-        most = room_of("least").lead(0, 1, 1.0, 1.0, arms, threshold)
+        most = room_of("leads").lead(0, 1, 1.0, 1.0, arms, threshold)
         assert x <= most
         if min(n) > 100:
             assert x >= 0.9 * most - 1e-3

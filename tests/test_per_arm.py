@@ -65,7 +65,7 @@ def test_other_classes_have_none() -> None:
 def test_the_reported_gaps_and_the_stop(sense: str) -> None:
     """At many moments: the gap of every arm is the largest lead, exchange by exchange; it stops as soon as that is epsilon."""
     rng, stopped = np.random.default_rng(3), 0
-    lead = compiled("least").lead
+    lead = compiled("leads").lead
     for trial in range(60):
         m = int(rng.integers(2, 6))
         problem = sp.BestOfEach(2 * m, [0, 1] * m, int(rng.integers(1, m)), sense=sense) if trial % 2 else sp.TopK(

@@ -147,7 +147,7 @@ class Joint(Policy):
         if by_box == 0.0 or not state.whole or (decision != state.decision).any():
             return by_box
         given = *view.box, state.exchanges, self.weigh(view), self.threshold(view.delta)
-        found = min(by_box, float(compiled("exchanges").largest(self._doubtful(view), *given)))
+        found = min(by_box, float(compiled("leads").largest(self._doubtful(view), *given)))
         return view.epsilon if found > view.epsilon > 0 and self._each_within(view) else found  # bisection rounds up
 
     def near(self, view: View) -> bool:
@@ -166,9 +166,10 @@ class Joint(Policy):
             return super()._within(view, decision)
         if view.per_arm:
             return self._each_within(view)
-        return view.gap(decision) <= view.epsilon or (
-            state.whole and self._together(view, self._doubtful(view), view.epsilon) < math.inf
-        )
+        if view.gap(decision) <= view.epsilon:
+            return True
+        given = state.exchanges, self.weigh(view), self.threshold(view.delta)
+        return state.whole and bool(compiled("leads").within_together(self._doubtful(view), view.epsilon, *given))
 
     def _each_within(self, view: View) -> bool:
         """No exchange by itself can gain more than epsilon."""
@@ -178,7 +179,7 @@ class Joint(Policy):
         if not state.whole:
             return False
         given = *view.box, state.exchanges, self.weigh(view), self.threshold(view.delta)
-        return bool(compiled("exchanges").within(self._doubtful(view), view.epsilon, *given))
+        return bool(compiled("leads").within(self._doubtful(view), view.epsilon, *given))
 
     def _doubtful(self, view: View) -> Ints:
         """The exchanges, those first that could gain most by a quick estimate."""
@@ -186,7 +187,7 @@ class Joint(Policy):
 
     def _together(self, view: View, order: Ints, most: float) -> float:
         given = self._state(view).exchanges, self.weigh(view), self.threshold(view.delta)
-        return float(compiled("exchanges").together(order, most, *given))
+        return float(compiled("leads").together(order, most, *given))
 
     def _quick(self, view: View) -> Floats:
         """About what every exchange could gain, as if all arms were normal; it guides the sampling when epsilon is positive."""

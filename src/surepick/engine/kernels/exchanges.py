@@ -13,7 +13,7 @@ import numpy as np
 from ..compile import kernel, lean
 from ..enums import Verdict
 from .glr import glr
-from .least import lead, least_evidence
+from .least import least_evidence
 
 SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
 FREE = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
@@ -144,56 +144,3 @@ def unsure(swaps, arms, threshold):
             exact = least_evidence(h, j, swaps.slope_high[e], swaps.slope_low[e], arms, 0.0, threshold)
             found[e] = not exact >= threshold
     return found
-
-
-@kernel
-def within(order, more, lower, upper, swaps, arms, threshold):
-    """No exchange can gain more than ``more``, by the box or by its evidence; the most doubtful come first in ``order``."""
-    for e in order:
-        h, j = swaps.high[e], swaps.low[e]
-        if swaps.slope_low[e] * upper[j] - swaps.slope_high[e] * lower[h] > more:
-            found = least_evidence(h, j, swaps.slope_high[e], swaps.slope_low[e], arms, more, threshold)
-            if not found >= threshold:
-                return False
-    return True
-
-
-@kernel
-def largest(order, lower, upper, swaps, arms, threshold):
-    """The most that any one exchange could gain, by the box or by its evidence; the most doubtful come first in ``order``."""
-    most = 0.0
-    for e in order:
-        h, j, a, b = swaps.high[e], swaps.low[e], swaps.slope_high[e], swaps.slope_low[e]
-        by_box = b * upper[j] - a * lower[h]
-        if by_box > most and not least_evidence(h, j, a, b, arms, most, threshold) >= threshold:
-            most = max(most, min(by_box, lead(h, j, a, b, arms, threshold)))
-    return most
-
-
-@kernel
-def together(order, most, swaps, arms, threshold):
-    """What all exchanges together could gain: the sum over the arms on one side of the most that each could gain, for the side
-    on which it is less; infinite if that is above ``most``.
-
-    The most doubtful come first in ``order``, so that this is soon seen, and that others of the same arm could gain no more.
-    """
-    best = np.inf
-    for side in range(2):
-        gains, total, limit = np.zeros(len(arms.n)), 0.0, min(most, best)
-        for e in order:
-            h, j, a, b = swaps.high[e], swaps.low[e], swaps.slope_high[e], swaps.slope_low[e]
-            arm = h if side == 0 else j
-            if least_evidence(h, j, a, b, arms, gains[arm], threshold) >= threshold:
-                continue
-            room = gains[arm] + limit - total
-            if room < np.inf and least_evidence(h, j, a, b, arms, room, threshold) < threshold:
-                total = np.inf
-                break
-            gain = lead(h, j, a, b, arms, threshold)
-            total += max(gain - gains[arm], 0.0)
-            gains[arm] = max(gains[arm], gain)
-            if total > limit:
-                total = np.inf
-                break
-        best = min(best, total)
-    return best

@@ -237,26 +237,3 @@ def least_evidence(h, j, slope_h, slope_j, arms, more=0.0, enough=-np.inf):
                 if not best >= enough:
                     return best
     return best
-
-
-@kernel
-def lead(h, j, slope_h, slope_j, arms, threshold):
-    """By how much slope_j theta_j may be above slope_h theta_h at most, with evidence of ``threshold``; never below 0."""
-    base = base_of(h, j, slope_h, slope_j, arms)
-    most = slope_j * (arms.high[j] - base) - slope_h * (arms.low[h] - base)
-    if not most < np.inf:
-        most = 1.0
-        while least_evidence(h, j, slope_h, slope_j, arms, most, threshold) < threshold:
-            most *= 4.0
-            if most > 1e300:
-                return np.inf
-    least = 0.0
-    while most - least > 1e-3 * most:
-        middle = 0.5 * (least + most)
-        if least_evidence(h, j, slope_h, slope_j, arms, middle, threshold) < threshold:
-            least = middle
-        else:
-            most = middle
-        if most < 1e-12 * (abs(slope_h) * arms.scale[h] + abs(slope_j) * arms.scale[j]):
-            break
-    return max(most, 0.0)

@@ -17,7 +17,7 @@ from .divergence import LEAST, kl, tilt_of
 from .exchanges import FREE
 from .mixtures import ABOVE, BELOW, BOTH, HEDGE, evidence, log_beta, log_tail
 
-NEAR = 1e-3  # how near to the evidence that is looked for
+NEAR, SHARP = 1e-3, 1e-4  # how near to the evidence that is looked for, and if it is to be exact
 SLIGHT, ROUNDING = 1e-6, 1e-12  # more than arithmetic may err, the second for every observation
 
 
@@ -150,3 +150,52 @@ def divide(points, k, h, j, target, blurs, arms):
         slope *= min(max(change, 0.5), 2.0)
     x = (arms.shift[j] - arms.shift[h]) + (arms.scale[j] * points[k + 1, Point.U] - arms.scale[h] * points[k, Point.U])
     return x, slope
+
+
+@lean
+def weigh_both(points, k, h, j, arms):
+    """The exact evidence against points k and k + 1, as ``weigh_well``."""
+    weigh_well(points, k, arms.families[h], arms.n[h], arms.p[h], arms.rho)
+    weigh_well(points, k + 1, arms.families[j], arms.n[j], arms.p[j], arms.rho)
+    return points[k, Point.EVIDENCE] + points[k + 1, Point.EVIDENCE]
+
+
+@lean
+def moved_by(points, k, h, j, along, apart, arms):
+    """Move points k and k + 1, both by so much, and the second by so much more; returns the exact evidence against them."""
+    points[k, Point.U] += along / arms.scale[h]
+    points[k + 1, Point.U] += (along + apart) / arms.scale[j]
+    return weigh_both(points, k, h, j, arms)
+
+
+@lean
+def sharpen(points, k, h, j, x, tilt, target, blurs, arms):
+    """Points k and k + 1, which ``divide`` has put x apart, a little further apart by the exact evidence; returns how far, or 0
+    if that did not work.
+
+    Both are moved to where the parabola through three evidences is least, then apart until there is evidence of ``target``.
+    """
+    step = 0.25 * math.sqrt(blurs[h] * blurs[j] / (blurs[h] + blurs[j]))
+    middle = weigh_both(points, k, h, j, arms)
+    left = moved_by(points, k, h, j, -step, 0.0, arms)
+    right = moved_by(points, k, h, j, 2.0 * step, 0.0, arms)
+    bend, along = left - 2.0 * middle + right, 0.0
+    if bend > 0.0:
+        along = step * min(max(0.5 * (left - right) / bend, -4.0), 4.0)
+    found = moved_by(points, k, h, j, along - step, 0.0, arms)
+    for _ in range(3):
+        apart = (target - SHARP - found) / tilt
+        x += apart
+        before, found = found, moved_by(points, k, h, j, 0.0, apart, arms)
+        if 0.0 <= target - found < 2.0 * SHARP:
+            break
+        if (found - before) * apart > 0.0:
+            tilt = (found - before) / apart
+    for i in (h, j):
+        u = points[k if i == h else k + 1, Point.U]
+        if not (arms.low[i] - arms.shift[i] <= u * arms.scale[i] <= arms.high[i] - arms.shift[i]):
+            return 0.0
+    for side in range(2):
+        i = h if side == 0 else j
+        put(points, k + side, arms.families[i], points[k + side, Point.U], arms.rho, ABOVE if side == 0 else BELOW)
+    return x if found < target else 0.0

@@ -16,13 +16,14 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Array, Exchanges
 from ..enums import Column, Family
-from ..kernels.exchanges import SLACK, together, unsure, within
+from ..kernels.exchanges import SLACK, unsure
 from ..kernels.gains import blur, gain
 from ..kernels.glr import Fact
+from ..kernels.leads import within, within_together
 from ..kernels.mixtures import BOTH, UNIT, interval, spread
 from ..kernels.sequences import placed
 from ..kernels.tournament import ORDER, SCORE
-from ..kernels.witnesses import Point, divide, put, weigh, weigh_well
+from ..kernels.witnesses import Point, divide, put, sharpen, weigh, weigh_well
 from .joint_scores import need
 from .joint_table import COUNT, HALVES, LOWER, UPPER, Game
 
@@ -49,9 +50,10 @@ class Near(NamedTuple):
     inner: Array  # what is maximised reaches from below the first row to above the second one
     ends: Array  # points to show it: 2 i and 2 i + 1
     pair: Array  # witnesses, one an arm: its exchange
-    points: Array
+    points: Array  # its points: 2 i and 2 i + 1; the last two are for trials
     leads: Array  # what the exchange could gain at least
     tilts: Array
+    kept: Array  # the exchange of an arm that ``seek`` has found, and its two arms
     corner: Array
     rival: Array
     plan: Array  # gains, as if samples that are planned had been taken
@@ -65,9 +67,9 @@ def near_of(explorer: Any, game: Game, sign: float) -> Near:
         float(explorer.epsilon), bool(explorer.relative), bool(explorer.per_arm), float(sign),
         gains=np.zeros(spots), blurs=np.zeros(m), most=np.zeros(m), widest=np.zeros(m, np.int64),
         box=np.zeros((m, 2)), stale=np.ones(m, np.bool_), inner=np.zeros((2, m)), ends=np.zeros((2 * m, len(Point))),
-        pair=np.zeros((2, m), np.int64), points=np.zeros((2 * m, len(Point))), leads=np.zeros(m), tilts=np.ones(m),
-        corner=np.zeros(m), rival=np.zeros(m, np.int64), plan=np.zeros(spots), decision=np.zeros(m, np.int64),
-        holds=np.zeros(1, np.bool_),
+        pair=np.zeros((2, m), np.int64), points=np.zeros((2 * m + 2, len(Point))), leads=np.zeros(m), tilts=np.ones(m),
+        kept=np.full((3, m), -1), corner=np.zeros(m), rival=np.zeros(m, np.int64), plan=np.zeros(spots),
+        decision=np.zeros(m, np.int64), holds=np.zeros(1, np.bool_),
     )  # fmt: skip
 
 
@@ -267,38 +269,79 @@ def behind(game, near):
 
 
 @lean
-def lay_witness(i, target, game, near):
-    """For the exchange of an arm that is taken to gain most; with evidence of ``target``."""
-    table, e = game.table, near.widest[i]
-    near.leads[i] = 0.0
-    h, j = table.pair[UPPER, e], table.pair[LOWER, e]
-    near.pair[UPPER, i], near.pair[LOWER, i] = h, j
-    x, near.tilts[i] = divide(near.points, 2 * i, h, j, target, near.blurs, game.arms)
-    if short(i, game, near):
-        near.leads[i] = max(x, 0.0)
+def copy_points(a, b, near):
+    """Those of witness a are those of b, too."""
+    for k in range(2):
+        for q in range(near.points.shape[1]):
+            near.points[2 * b + k, q] = near.points[2 * a + k, q]
 
 
 @lean
-def seek(i, game, near):
-    """A witness for an arm of which quick estimates say that it could gain nothing: they may err where little was observed."""
-    table, best, most = game.table, np.int64(-1), 0.0
-    seat = table.seats[i]
-    for q in range(table.first[seat], table.first[seat + 1]):
-        e = table.links[q]
-        wanted = need(table.pair[UPPER, e], table.pair[LOWER, e], game)
-        if table.scores[SCORE, e] * wanted > wanted + SLACK:  # the likelihood ratio says so, too
+def lay_trial(e, target, game, near):
+    """A witness for an exchange, with evidence of ``target``: the last two points; returns (what it shows could be gained, by
+    how much evidence rises for every unit more)."""
+    h, j, trial = game.table.pair[UPPER, e], game.table.pair[LOWER, e], len(near.leads)
+    x, tilt = divide(near.points, 2 * trial, h, j, target, near.blurs, game.arms)
+    return x if short(trial, game, near) else 0.0, tilt
+
+
+@lean
+def keep_trial(i, e, x, tilt, game, near):
+    """The last trial is the witness of an arm from now on."""
+    near.leads[i], near.tilts[i], near.widest[i] = x, tilt, e
+    near.pair[UPPER, i], near.pair[LOWER, i] = game.table.pair[UPPER, e], game.table.pair[LOWER, e]
+    copy_points(len(near.leads), i, near)
+
+
+@lean
+def lay_witness(i, e, target, game, near):
+    """A witness for an exchange, with evidence of ``target``, if it shows more than that of the arm does."""
+    x, tilt = lay_trial(e, target, game, near)
+    if x > near.leads[i]:
+        keep_trial(i, e, x, tilt, game, near)
+
+
+@lean
+def lay_kept(game, near):
+    """Witnesses for the exchanges that were found last."""
+    pair, kept = game.table.pair, near.kept
+    for i in range(len(near.leads)):
+        e = kept[0, i]
+        if 0 <= e < game.table.state[COUNT] and pair[UPPER, e] == kept[1, i] and pair[LOWER, e] == kept[2, i]:
+            lay_witness(i, e, game.rule.threshold, game, near)
+
+
+@lean
+def seek(game, near):
+    """Witnesses for all exchanges that are not settled: about which of them could gain most quick estimates may err, where little
+    was observed."""
+    table = game.table
+    for e in range(table.state[COUNT]):
+        h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+        wanted = need(h, j, game)
+        if table.scores[SCORE, e] * wanted > wanted + SLACK:
             continue
-        near.widest[i] = e
-        lay_witness(i, game.rule.threshold, game, near)
-        if near.leads[i] > most:
-            best, most = e, near.leads[i]
-    near.leads[i] = 0.0
-    if best >= 0:
-        near.widest[i] = best
-        lay_witness(i, game.rule.threshold, game, near)
+        x, tilt = lay_trial(e, game.rule.threshold, game, near)
+        for i in (h, j):
+            if x > near.leads[i]:
+                keep_trial(i, e, x, tilt, game, near)
+    for i in range(len(near.leads)):
+        near.kept[0, i], near.kept[1, i], near.kept[2, i] = near.widest[i], near.pair[UPPER, i], near.pair[LOWER, i]
 
 
-@kernel
+@lean
+def sharpen_all(target, game, near):
+    """The same witnesses by the exact evidence, with evidence of ``target``; they show a little more."""
+    for i in range(len(near.leads)):
+        if near.leads[i] > 0.0:
+            h, j, e = near.pair[UPPER, i], near.pair[LOWER, i], near.widest[i]
+            copy_points(i, len(near.leads), near)
+            x = sharpen(near.points, 2 * len(near.leads), h, j, near.leads[i], near.tilts[i], target, near.blurs, game.arms)
+            if x > near.leads[i]:
+                keep_trial(i, e, x, near.tilts[i], game, near)
+
+
+@lean
 def lend(game, near):
     """An exchange that shows more for one of its arms than this arm's own does so for the arm, too."""
     for a in range(len(near.leads)):
@@ -307,8 +350,7 @@ def lend(game, near):
             if near.leads[a] > near.leads[i]:
                 near.leads[i], near.tilts[i], near.widest[i] = near.leads[a], near.tilts[a], near.widest[a]
                 near.pair[UPPER, i], near.pair[LOWER, i] = near.pair[UPPER, a], near.pair[LOWER, a]
-                for k in range(2):
-                    near.points[2 * i + k] = near.points[2 * a + k]
+                copy_points(a, i, near)
 
 
 @lean
@@ -351,15 +393,16 @@ def consider(gap, way, game, near):
     for i in range(len(near.leads)):
         near.leads[i] = 0.0
         if near.most[i] > 0.0:
-            lay_witness(i, game.rule.threshold, game, near)
+            lay_witness(i, near.widest[i], game.rule.threshold, game, near)
     lend(game, near)
-    lead = gained(game, near)
-    if not lead > goal:
-        for i in range(len(near.leads)):
-            if near.leads[i] == 0.0:
-                seek(i, game, near)
+    if not gained(game, near) > goal:
+        lay_kept(game, near)
         lend(game, near)
-        lead = gained(game, near)
+    if not gained(game, near) > goal:
+        seek(game, near)
+    if not gained(game, near) > goal:
+        sharpen_all(game.rule.threshold, game, near)
+    lead = gained(game, near)
     if not lead > goal:
         return -1.0 if game.table.state[HALVES] == 0 and reached(goal, game, near) else 0.0
     if near.relative:  # from inside the box epsilon looks larger
@@ -375,9 +418,13 @@ def settle(gap, game, near):
     """Lay the witnesses of the exchanges halfway to what they are to show; ``gap`` is that of the box's witnesses."""
     goal = inner_bar(game, near) * (1.0 + CLOSE)
     less = slack(0.5 * (gained(game, near) - goal), game, near)
+    target = game.rule.threshold - min(less, 0.5 * game.rule.threshold)
     for i in range(len(near.leads)):
         if near.leads[i] > 0.0:
-            lay_witness(i, game.rule.threshold - min(less, 0.5 * game.rule.threshold), game, near)
+            near.leads[i] = 0.0
+            lay_witness(i, near.widest[i], target, game, near)
+    if not gained(game, near) > goal:
+        sharpen_all(target, game, near)
     near.holds[0] = near.holds[0] and gap > goal and gained(game, near) > goal
     near.decision[:] = game.table.decision
 
@@ -397,7 +444,7 @@ def reached(goal, game, near):
         return within(order, near.epsilon, lower, upper, swaps, arms, threshold)
     if near.relative and count > WEIGHED and unsure(swaps, arms, threshold).sum() > WEIGHED:
         return False
-    return together(order, goal, swaps, arms, threshold) < np.inf
+    return within_together(order, goal, swaps, arms, threshold)
 
 
 # -- a round ------------------------------------------------------------------------------------------------------------
