@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import surepick as sp
+from surepick.engine.enums import State
 from surepick.engine.loops import rival_partition as room
 from surepick.run.drive import drive
 
@@ -79,8 +80,8 @@ def test_how_far_the_first_horizons_are_does_not_matter(name: str, horizon: str,
 
     def contest_of(*given: object) -> room.Contest:
         found = begun(*given)
-        most = found.state[room.MOST]
-        found.notes[room.POWER_OF] = {"near": 0, "far": most, "any": rng.integers(0, most + 1, problem.m)}[horizon]
+        most = found.state[State.MOST]
+        found.notes[room.Note.POWER_OF] = {"near": 0, "far": most, "any": rng.integers(0, most + 1, problem.m)}[horizon]
         return found
 
     monkeypatch.setattr(room, "contest_of", contest_of)

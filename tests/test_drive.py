@@ -165,7 +165,7 @@ def test_every_loop_is_looked_at_where_python_is(
 
 
 def test_the_loop_for_large_trees_is_looked_at_where_python_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surepick.engine.loops.coci_tree.LARGEST", 2)
+    monkeypatch.setattr("surepick.engine.loops.coci_tree.MOST_EDGES", 2)
     test_every_loop_is_looked_at_where_python_is(TREE, "coci", 50, monkeypatch)
 
 

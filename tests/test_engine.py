@@ -19,8 +19,8 @@ import surepick.engine
 from surepick.confidence import CONFIDENCES, Paper
 from surepick.engine import compiled as room_of
 from surepick.engine.data import Partition, Sequence
-from surepick.engine.enums import Form
-from surepick.engine.loops import coci_partition, coci_tree, find, stretches
+from surepick.engine.enums import Form, State
+from surepick.engine.loops import coci_partition, coci_tree, find
 from surepick.errors import SettingError
 from surepick.estimators import Moments
 from surepick.policies import POLICIES
@@ -331,7 +331,7 @@ def test_how_long_a_stretch_is_does_not_matter(name: str, stretch: int, monkeypa
 
     def first(*given: object) -> object:
         found = begun(*given)
-        found.state[stretches.LENGTH] = stretch
+        found.state[State.LENGTH] = stretch
         return found
 
     monkeypatch.setattr(room, name, first)

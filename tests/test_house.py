@@ -38,3 +38,29 @@ def test_no_function_takes_many_arguments(room: str) -> None:
 
 def test_arguments_are_counted() -> None:
     assert arguments("def f(a, /, b, *c, d=1, **e): return lambda x, y: x") == {"f, line 1": 3, "lambda, line 1": 2}
+
+
+def constants(source: str) -> dict[str, str]:
+    """The constants of a module, as they are written."""
+    found = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                pairs = [(target, node.value)]
+                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    pairs = list(zip(target.elts, node.value.elts, strict=True))
+                found |= {name: ast.unparse(value) for a, value in pairs if (name := ast.unparse(a)).isupper()}
+    return found
+
+
+def test_a_constant_of_compiled_code_means_one_thing() -> None:
+    meanings: dict[str, dict[str, str]] = {}
+    for path in (PACKAGE / "engine").rglob("*.py"):
+        for name, value in constants(path.read_text(encoding="utf-8")).items():
+            meanings.setdefault(name, {})[value] = path.name
+    del meanings["LOOP"]  # every loop declares itself by this name
+    assert {name: found for name, found in meanings.items() if len(found) > 1} == {}
+
+
+def test_constants_are_found() -> None:
+    assert constants("A, B = 0, 1\nC = 2.5\nd = 3\nclass E:\n    F = 4") == {"A": "0", "B": "1", "C": "2.5"}

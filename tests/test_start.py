@@ -290,7 +290,7 @@ def test_what_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patient, "_cache", NullCache())
     monkeypatch.setattr(NullCache, "filled", lambda *_: False, raising=False)
     monkeypatch.setattr(start, "patience", 1.0)
-    few, many = np.ones(4), np.ones(numba_dispatcher.LARGEST + 1)
+    few, many = np.ones(4), np.ones(numba_dispatcher.LITTLE + 1)
     assert patient(few) == 4
     assert not patient.overloads
     assert patient.spent > 0

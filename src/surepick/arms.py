@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .checks import MANY, among, entries, is_whole, label, masked, numbers, real, sequence, short
+from .checks import MANY, among, entries, is_whole, label, masked, nearest, numbers, real, sequence, short
 from .errors import ObservationError, ProblemError, UnknownArmError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -239,11 +239,9 @@ class ArmIndex:
         raise UnknownArmError(f"There is no arm called {short(arm)}{self._hint(arm)}", arm=arm)
 
     def _hint(self, name: Hashable) -> str:
-        import difflib
-
         if isinstance(name, str) and self._m <= FEW and len(name) <= 60:
-            alike = {known.casefold(): known for known in self._by_name if isinstance(known, str)}  # in any case of letters
-            if close := difflib.get_close_matches(name.casefold(), alike, n=1):
-                return f"; did you mean {alike[close[0]]!r}?"
+            meant = nearest(name, (known for known in self._by_name if isinstance(known, str)))
+            if meant is not None:
+                return f"; did you mean {meant!r}?"
         first = ", ".join(map(short, list(self._by_name)[:5]))
         return f"; the arms are {first}." if self._m <= 5 else f"; the first of the {self._m:,} arms are {first}."

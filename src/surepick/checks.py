@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Container, Generator, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 from numbers import Real
@@ -96,6 +96,15 @@ def flag(x: object, what: str, error: type[SurepickError] = SettingError) -> boo
 def among(x: object, known: Container[str]) -> bool:
     """It is one of the known texts."""
     return isinstance(x, str) and str(x) in known
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known name that a word was probably meant to be, in any case of letters."""
+    import difflib
+
+    alike = {name.casefold(): name for name in known}
+    close = difflib.get_close_matches(word.casefold(), alike, n=1)
+    return alike[close[0]] if close else None
 
 
 def label(x: object) -> bool:

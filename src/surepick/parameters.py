@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from .checks import short
+from .checks import nearest, short
 from .errors import SettingError
 
 REQUIRED = inspect.Parameter.empty
@@ -148,6 +148,11 @@ def _named(text: str, what: str, known: Mapping[str, type[Made]], words: Sequenc
 
 def _unknown(given: object, what: str, known: Mapping[str, object], words: Sequence[str]) -> str:
     names = ", ".join(name for name in known if name not in words)
+    name = given.partition(":")[0] if isinstance(given, str) and len(given) <= 60 else ""
+    if name in words:
+        return f"{what}={short(given)} is unknown; {name!r} has no parameters."
+    if name and (meant := nearest(name, (*words, *known))) is not None:
+        return f"{what}={short(given)} is unknown; did you mean {meant!r}?"
     return f"{what}={short(given)} is unknown; use {', '.join(map(repr, words))} or one of {names}."
 
 
@@ -175,9 +180,10 @@ def _value(text: str) -> bool | int | float | str:
         return text.lower() == "true"
     for kind in (int, float):
         try:
-            return kind(text)
+            value = kind(text)
         except ValueError:
-            pass
+            continue
+        return int(value) if "." not in text and float(value).is_integer() else value  # 1e3 is whole
     return text
 
 

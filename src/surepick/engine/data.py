@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .enums import State
+
 Array = np.ndarray[Any, Any]
+
+
+def state_of(**entries: int) -> Array:
+    """The state of a loop before its first round, by the names of its entries; see :class:`surepick.engine.enums.State`."""
+    state = np.zeros(len(State), dtype=np.int64)
+    for name, value in entries.items():
+        state[State[name]] = value
+    return state
 
 
 # -- one exploration ----------------------------------------------------------------------------------------------------

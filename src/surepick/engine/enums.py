@@ -6,7 +6,7 @@ from enum import IntEnum
 
 FEWEST = 64  # values drawn ahead for one arm at least
 TRIES = 8  # slopes of the linear bound that joint-linear tries for one arm
-CLOSE = 1e-3  # relative to a slope: a new one this near is not tried
+SAME_SLOPE = 1e-3  # relative to a slope: a new one this near is not tried
 
 
 class Stop(IntEnum):
@@ -65,6 +65,29 @@ class Verdict(IntEnum):
     CERTAIN = 1  # it is enough
     SHORT = 2  # it is not
     ABSENT = 3  # there is no such exchange at present
+
+
+class State(IntEnum):
+    """Entries of a loop's ``state``, of which each loop uses some; see :func:`surepick.engine.data.state_of`."""
+
+    TOTAL = 0  # samples so far, planned ones included
+    WAITING = 1  # arms in the queue
+    WITNESS = 2  # an arm that was undecided
+    BEGUN = 3  # whether all that is kept has been set up
+    OBSERVED = 4  # how many arms were observed since the last look, which come first in the plan; -1 at first
+    FRESH = 5  # how many of these gave evidence
+    FEWEST = 6  # samples of an arm, some time ago
+    COUNT = 7  # exchanges
+    HALVES = 8  # halves of pairs, whose other halves are still missing
+    ALIKE = 9  # whether all arms are of one family and range
+    SQUARE = 10  # whether exchange a m + b is that of a and b, and all arms are in units of [0, 1]
+    CHOSEN = 11  # the option chosen last
+    PARKED = 12  # how many arms are parked
+    MOST = 13  # the largest power of two that a horizon may have
+    HORIZON = 14  # the last round of the stretch
+    LENGTH = 15  # of the stretch, in rounds
+    SHORTEST = 16  # how long stretches are at least
+    LONGEST = 17  # and at most
 
 
 class Column(IntEnum):

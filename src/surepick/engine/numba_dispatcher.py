@@ -35,7 +35,7 @@ except ImportError as _moved:
         f"This numba has moved what surepick uses ({_moved}): install numba 0.61 to 0.68, or a newer surepick."
     ) from _moved
 
-LARGEST = 1000  # numbers in all arrays of a call up to which it is little work
+LITTLE = 1000  # numbers in all arrays of a call up to which it is little work
 
 
 def callable_from_python(made: Any) -> bool:
@@ -90,7 +90,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def _quick(self, args: tuple[Any, ...]) -> bool:
         """Python is quicker to begin with: there is little work, and nothing on disk."""
-        left = LARGEST
+        left = LITTLE
         for a in args:
             for b in a if isinstance(a, tuple) else (a,):
                 if isinstance(b, np.ndarray):

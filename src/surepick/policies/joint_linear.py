@@ -13,7 +13,7 @@ from ..confidence.base import Confidence
 from ..confidence.mixture import TUNED, width
 from ..engine import compiled
 from ..engine.data import JointTest
-from ..engine.enums import CLOSE, TRIES
+from ..engine.enums import SAME_SLOPE, TRIES
 from ..estimators import Mean, Moments
 from ..problems.base import Problem
 from .base import Policy, View, spread
@@ -193,7 +193,7 @@ class JointLinear(Policy):
             if room.lead(other, test) >= 0.0:
                 return other
             new = room.slope_of(other, test)
-            if abs(new - slope) <= CLOSE * slope:
+            if abs(new - slope) <= SAME_SLOPE * slope:
                 break
             slope = new
         return other

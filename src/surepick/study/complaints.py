@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..checks import short
+from ..checks import nearest, short
 from ..errors import StudyError, SurepickError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -87,7 +86,7 @@ def join(prefix: str, name: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     names = list(known)
-    close = difflib.get_close_matches(word.casefold(), names, n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
+    meant = nearest(word, names)
+    if meant is not None:
+        return f"; did you mean {meant!r}?"
     return f"; use one of {', '.join(names)}."

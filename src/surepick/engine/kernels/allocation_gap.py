@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..compile import kernel
-from .brent import ASKED, BEST, ENTRIES, VALUE, begin, step
+from .brent import ENTRIES, Entry, begin, step
 
 
 @kernel
@@ -42,9 +42,9 @@ def gap_bound(data, lower, upper, decision, rival):
         state, most = np.empty(ENTRIES), math.sqrt(dearest)
         root = begin(state, 0.0, most, 1e-7 * most)
         while step(state, gain_at(data, lower, upper, decision, root * root, rival)):
-            root = state[ASKED]
-        if state[VALUE] < least:
-            price, least = state[BEST] * state[BEST], state[VALUE]
+            root = state[Entry.ASKED]
+        if state[Entry.VALUE] < least:
+            price, least = state[Entry.BEST] * state[Entry.BEST], state[Entry.VALUE]
     # A whole decision within the budget: a slightly higher price frees the interviews that are too many.
     gain_at(data, lower, upper, decision, price, rival)
     high = max(dearest, price) * 2.0

@@ -13,9 +13,12 @@ import numpy as np
 from ..compile import inline, kernel, lean
 
 ROUNDS = 50  # of a golden section
-PRECISION = 1e-6  # to which the bound by a price is worked out
-CLOSE = 1e-7  # nearer than this to the bound a golden section tells on which side of it a share is
-HAIR, TINY = 1e-10, 1e-14  # a share is put off by so much, as a part and in itself, so that rounding does not matter
+PRICE_WITHIN = 1e-6  # to which the bound by a price is worked out
+SIDE_UNSURE = 1e-7  # nearer than this to the bound a golden section tells on which side of it a share is
+SHARE_OFF, SHARE_OFF_LEAST = (
+    1e-10,
+    1e-14,
+)  # a share is put off by so much, as a part and in itself, so that rounding does not matter
 
 
 @inline
@@ -156,7 +159,7 @@ def cornered(data, lower, upper, decision, near, rival):
     falling, rising = (0.0, 0.0, -1.0), (0.0, 0.0, 0.0)  # a + b g + c price; no price is below 0
     for _ in range(60):
         value, sold, variance = priced(data, lower, upper, decision, g, price, rival)
-        if value <= 0.0 and g <= low * (1.0 + HAIR) + TINY:
+        if value <= 0.0 and g <= low * (1.0 + SHARE_OFF) + SHARE_OFF_LEAST:
             near[0], near[1] = low, price
             return low, g
         c = float(data.budget - sold)
@@ -173,7 +176,7 @@ def cornered(data, lower, upper, decision, near, rival):
         if not steep < 0.0:
             break
         low = max(low, zero / steep)
-        g = low * (1.0 + HAIR) + TINY
+        g = low * (1.0 + SHARE_OFF) + SHARE_OFF_LEAST
         if rising[2] > falling[2]:
             price = max((falling[0] - rising[0] + (falling[1] - rising[1]) * g) / (rising[2] - falling[2]), 0.0)
     return low, np.inf
@@ -182,9 +185,9 @@ def cornered(data, lower, upper, decision, near, rival):
 @lean
 def shown(data, lower, upper, decision, g, corner, rival):
     """As ``within``, told by what ``cornered`` has found where that is enough."""
-    if g < corner[0] * (1.0 - CLOSE) - TINY:
+    if g < corner[0] * (1.0 - SIDE_UNSURE) - SHARE_OFF_LEAST:
         return False
-    return g > corner[1] * (1.0 + CLOSE) or within(data, lower, upper, decision, g, rival)
+    return g > corner[1] * (1.0 + SIDE_UNSURE) or within(data, lower, upper, decision, g, rival)
 
 
 @kernel
@@ -196,7 +199,7 @@ def ratio_bound(data, lower, upper, decision, near, rival):
         low, high = high, 4.0 * high
         if high > 1e9:
             return np.inf
-    while high - low > max(PRECISION * high, TINY):
+    while high - low > max(PRICE_WITHIN * high, SHARE_OFF_LEAST):
         middle = 0.5 * (low + high)
         if shown(data, lower, upper, decision, middle, corner, rival):
             high = middle

@@ -12,12 +12,13 @@ looked at again when the edges come near.
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..compile import lean, tight
-from ..enums import Status
+from ..enums import State, Status
 from .heaps import arrange, before, moved, push, remove
 
 CORE_LOW, CORE_UP, FENCE_LOW, FENCE_UP = 0, 1, 2, 3  # corners: rows of ``theta`` and ``units``
@@ -26,8 +27,16 @@ CORE_LOW, CORE_UP, FENCE_LOW, FENCE_UP = 0, 1, 2, 3  # corners: rows of ``theta`
 # higher index is the richer one, the other way round than heaps have it, so arms are in them as m - 1 - i.
 HELD, LACKING, PARKED_UP, PARKED_DOWN = 0, 4, 8, 9
 FREE, PARKED = 0, 1
-LIMBO, WHERE, LEVEL = 0, 1, 2  # rows of ``notes``: arms that are out of the queue for now; PARKED; the horizon is 2^level away
-TOTAL, WAITING, WITNESS, SIZE, BEGUN = 0, 1, 2, 3, 4  # entries of ``state``; SIZE is how many arms are parked
+
+
+class ArmNote(IntEnum):
+    """Rows of ``notes``: arms that are out of the queue for now; PARKED; the horizon is 2^level away."""
+
+    LIMBO = 0
+    WHERE = 1
+    LEVEL = 2
+
+
 SAME = 1e-13  # steps of allocations nearer than this, relatively, are left to exact fractions
 
 Array = np.ndarray[Any, Any]
@@ -97,7 +106,7 @@ def give(q, i, change, hand, corners):
     corners.units[q, i] += change
     corners.held[q] += change
     resettle(q, i, hand, corners)
-    if q >= FENCE_LOW and corners.notes[WHERE, i] == PARKED:
+    if q >= FENCE_LOW and corners.notes[ArmNote.WHERE, i] == PARKED:
         unpark(i, corners)
 
 
@@ -129,7 +138,7 @@ def leap(q, hand, corners):
             high = edge
     corners.held[q] = 0
     for i in range(m):
-        if q >= FENCE_LOW and corners.notes[WHERE, i] == PARKED:
+        if q >= FENCE_LOW and corners.notes[ArmNote.WHERE, i] == PARKED:
             unpark(i, corners)
         corners.units[q, i] = units_at(high, i, corners.theta[q, i], hand)
         corners.held[q] += corners.units[q, i]
@@ -282,9 +291,11 @@ def park(i, corners):
     r = corners.gains.shape[1] - 1 - i
     if corners.heaps[2 * (HELD + FENCE_LOW), 0] == r or corners.heaps[2 * (LACKING + FENCE_UP), 0] == r:
         return False
-    push(corners.heaps, PARKED_UP, 0, corners.state[SIZE], r, corners.gains, LACKING + FENCE_UP, -1.0)
-    corners.state[SIZE] = push(corners.heaps, PARKED_DOWN, 0, corners.state[SIZE], r, corners.gains, HELD + FENCE_LOW, 1.0)
-    corners.notes[WHERE, i] = PARKED
+    push(corners.heaps, PARKED_UP, 0, corners.state[State.PARKED], r, corners.gains, LACKING + FENCE_UP, -1.0)
+    corners.state[State.PARKED] = push(
+        corners.heaps, PARKED_DOWN, 0, corners.state[State.PARKED], r, corners.gains, HELD + FENCE_LOW, 1.0
+    )
+    corners.notes[ArmNote.WHERE, i] = PARKED
     return True
 
 
@@ -292,17 +303,19 @@ def park(i, corners):
 def unpark(i, corners):
     """Back into the queue with a parked arm."""
     r = corners.gains.shape[1] - 1 - i
-    remove(corners.heaps, PARKED_UP, 0, corners.state[SIZE], r, corners.gains, LACKING + FENCE_UP, -1.0)
-    corners.state[SIZE] = remove(corners.heaps, PARKED_DOWN, 0, corners.state[SIZE], r, corners.gains, HELD + FENCE_LOW, 1.0)
-    corners.notes[WHERE, i] = FREE
-    corners.state[WAITING] = push(corners.queue, 0, 0, corners.state[WAITING], i, corners.weights, 0, -1.0)
+    remove(corners.heaps, PARKED_UP, 0, corners.state[State.PARKED], r, corners.gains, LACKING + FENCE_UP, -1.0)
+    corners.state[State.PARKED] = remove(
+        corners.heaps, PARKED_DOWN, 0, corners.state[State.PARKED], r, corners.gains, HELD + FENCE_LOW, 1.0
+    )
+    corners.notes[ArmNote.WHERE, i] = FREE
+    corners.state[State.WAITING] = push(corners.queue, 0, 0, corners.state[State.WAITING], i, corners.weights, 0, -1.0)
 
 
 @lean
 def look_again(hand, corners):
     """Parked arms that are at an edge, or that may have become undecided, go back into the queue."""
     m = corners.gains.shape[1]
-    while corners.state[SIZE] > 0:
+    while corners.state[State.PARKED] > 0:
         for side in range(4):
             if side == 0:
                 i = m - 1 - corners.heaps[2 * (HELD + FENCE_LOW), 0]
@@ -316,7 +329,7 @@ def look_again(hand, corners):
                 i = m - 1 - corners.heaps[2 * PARKED_DOWN, 0]
                 if fewer_units(FENCE_LOW, FENCE_UP, i, hand, corners) < 0:
                     continue
-            if corners.notes[WHERE, i] == PARKED:
+            if corners.notes[ArmNote.WHERE, i] == PARKED:
                 unpark(i, corners)
                 break
         else:

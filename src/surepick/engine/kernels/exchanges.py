@@ -16,13 +16,13 @@ from .glr import glr
 from .least import least_evidence
 
 SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
-FREE = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
+ONE_SIDED = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
 
 
 @lean
 def need(h, j, arms, threshold):
     """About the quick evidence at which an exchange is settled."""
-    return max(threshold + 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - FREE, 0.25)
+    return max(threshold + 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - ONE_SIDED, 0.25)
 
 
 @lean

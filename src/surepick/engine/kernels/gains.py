@@ -11,7 +11,7 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..enums import Family
-from .exchanges import FREE
+from .exchanges import ONE_SIDED
 from .glr import level_seen
 
 DEVIATIONS = 16.0  # the square of how many standard deviations an interval is wide, about
@@ -33,7 +33,7 @@ def blur(i, arms):
 @tight
 def gain(half_h, half_j, blurred, at_h, at_j, threshold):
     """About how far slope_j theta_j may be above slope_h theta_h, which are seen at these; ``blurred`` is their variance."""
-    need = max(threshold + (half_h + half_j) - FREE, 0.25)
+    need = max(threshold + (half_h + half_j) - ONE_SIDED, 0.25)
     return max(math.sqrt(2.0 * need * blurred) - at_h + at_j, 0.0)
 
 

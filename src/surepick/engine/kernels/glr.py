@@ -14,9 +14,19 @@ from ..compile import lean, tight
 from ..enums import Family
 from .divergence import LEAST, divergence, divergence_bound, kl_bound, tilt_of
 
-NEAR = 1e-9  # how near to its least it is worked out
-SLIGHT, ROUNDING = 1e-9, 1e-14  # bounds are lowered by these, the second for every observation: more than arithmetic may err
-LEVEL, SLOPE, FOUND = 0, 1, 2  # rows of ``spare``, see ``glr_bounds``
+LEAST_WITHIN = 1e-9  # how near to its least it is worked out
+BOUND_ERROR, BOUND_ERROR_EACH = (
+    1e-9,
+    1e-14,
+)  # bounds are lowered by these, the second for every observation: more than arithmetic may err
+
+
+class Spare(IntEnum):
+    """Rows of ``spare``, see ``glr_bounds``."""
+
+    LEVEL = 0
+    SLOPE = 1
+    FOUND = 2
 
 
 class Fact(IntEnum):
@@ -107,7 +117,7 @@ def glr(h, j, slope_h, slope_j, arms):
             most = g
         else:
             least = g
-        if abs(tilt) * (most - least) <= NEAR:  # no more than that is left, by the tangent
+        if abs(tilt) * (most - least) <= LEAST_WITHIN:  # no more than that is left, by the tangent
             break
         before, stride = stride, -tilt / bend if bend > 0.0 else most - least
         if not (least < g + stride < most and abs(stride) <= 0.5 * abs(before)):
@@ -124,7 +134,7 @@ def glr_of_two(w_h, p_h, w_j, p_j, normal):
     else:
         g = (w_h * p_h + w_j * p_j) / (w_h + w_j)
         found = w_h * kl_bound(p_h, g) + w_j * kl_bound(p_j, g)
-    return found * (1.0 - SLIGHT) - ROUNDING * (w_h + w_j)
+    return found * (1.0 - BOUND_ERROR) - BOUND_ERROR_EACH * (w_h + w_j)
 
 
 @tight
@@ -183,19 +193,19 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
         first, second = quick_tilt(kind, p, u)
         tilt += w * first * per_level
         bend += w * second * per_level * per_level
-        off = ROUNDING * (abs(theta) + abs(shift)) * per_unit  # more than u may err
+        off = BOUND_ERROR_EACH * (abs(theta) + abs(shift)) * per_unit  # more than u may err
         error += w * (abs(first) + second * off) * off
     found += tilt * (a - level) if tilt > 0.0 else tilt * (b - level)
     if bend > 0.0:
         level = min(max(level - tilt / bend, a), b)
-    return found * (1.0 - SLIGHT) - ROUNDING * both - error, level
+    return found * (1.0 - BOUND_ERROR) - BOUND_ERROR_EACH * both - error, level
 
 
 @lean
 def glr_bounds(i, upper, slope, spare, p, w, arms):
     """As ``glr_bound`` for one arm and each of all arms, where all are in units of [0, 1]: without a branch, so that several are
     worked out at once. Levels and the slopes of the others are in ``spare``, and so is what is found."""
-    levels, slopes, found = spare[LEVEL], spare[SLOPE], spare[FOUND]
+    levels, slopes, found = spare[Spare.LEVEL], spare[Spare.SLOPE], spare[Spare.FOUND]
     low_i, high_i, shift_i, per_unit_i = slope * arms.low[i], slope * arms.high[i], arms.shift[i], 1.0 / arms.scale[i]
     p_i, w_i, at_i, per_level_i = p[i], w[i], slope * (shift_i + arms.scale[i] * p[i]), per_unit_i / slope
     for q in range(len(p)):
@@ -212,11 +222,14 @@ def glr_bounds(i, upper, slope, spare, p, w, arms):
         first, second = unit_tilt(p[q], u)
         tilt = w_i * first_i * per_level_i + w[q] * first * per_level
         bend = w_i * second_i * per_level_i * per_level_i + w[q] * second * per_level * per_level
-        off_i, off = ROUNDING * (abs(theta_i) + abs(shift_i)) * per_unit_i, ROUNDING * (abs(theta) + abs(shift)) * per_unit
+        off_i, off = (
+            BOUND_ERROR_EACH * (abs(theta_i) + abs(shift_i)) * per_unit_i,
+            BOUND_ERROR_EACH * (abs(theta) + abs(shift)) * per_unit,
+        )
         error = w_i * (abs(first_i) + second_i * off_i) * off_i + w[q] * (abs(first) + second * off) * off
         total = w_i * kl_bound(p_i, u_i) + w[q] * kl_bound(p[q], u)
         total += tilt * (a - level) if tilt > 0.0 else tilt * (b - level)
-        total = total * (1.0 - SLIGHT) - ROUNDING * both - error
+        total = total * (1.0 - BOUND_ERROR) - BOUND_ERROR_EACH * both - error
         total = 0.0 if at_h <= at_j else total
         never = high <= low_i if upper else high_i <= low
         found[q] = (np.inf if never else 0.0) if start > end else total

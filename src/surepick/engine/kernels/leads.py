@@ -16,9 +16,9 @@ from .glr import base_of, glr
 from .least import least_evidence
 from .witnesses import Point, divide, sharpen
 
-CLOSE = 1e-3  # how near bisection comes, as a share
+BISECTED_WITHIN = 1e-3  # how near bisection comes, as a share
 GUESSES = 8
-ROOM = 2e-3  # what there must be to spare, as a share, to share it out
+WORTH_SHARING = 2e-3  # what there must be to spare, as a share, to share it out
 POINT = len(Point)
 
 
@@ -44,7 +44,7 @@ def about(h, j, arms, threshold):
 def last_step(at, most, tiny):
     """The last step of the bisection from 0 to ``most``, if that is where it leads."""
     least = 0.0
-    while most - least > CLOSE * most and most >= tiny:
+    while most - least > BISECTED_WITHIN * most and most >= tiny:
         middle = 0.5 * (least + most)
         if middle < at:
             least = middle
@@ -68,7 +68,7 @@ def lead(h, j, slope_h, slope_j, arms, threshold):
         return 0.0
     tiny = 1e-12 * (abs(slope_h) * arms.scale[h] + abs(slope_j) * arms.scale[j])
     above, below = 0.0, most  # it is in between
-    guess, off = about(h, j, arms, threshold) * (1.0 + 0.5 * CLOSE), CLOSE
+    guess, off = about(h, j, arms, threshold) * (1.0 + 0.5 * BISECTED_WITHIN), BISECTED_WITHIN
     for _ in range(GUESSES if slope_h == 1.0 and slope_j == 1.0 else 0):
         least, top = last_step(min(max(guess, above * (1.0 + 1e-9)), below), most, tiny)
         if top < below:
@@ -81,7 +81,7 @@ def lead(h, j, slope_h, slope_j, arms, threshold):
             continue
         return below
     least = 0.0
-    while most - least > CLOSE * most and most >= tiny:
+    while most - least > BISECTED_WITHIN * most and most >= tiny:
         middle = 0.5 * (least + most)
         if middle <= above or (middle < below and may(middle, h, j, slope_h, slope_j, arms, threshold)):
             least = middle
@@ -159,14 +159,14 @@ def within_together(order, most, swaps, arms, threshold):
     total = tops[side].sum()
     if total > most:
         return False
-    room = (1.0 - 2.0 * CLOSE) * most / total - 1.0 if total > 0.0 else 0.0  # bisection rounds up
-    if room > ROOM:
-        kept = True
+    spare = (1.0 - 2.0 * BISECTED_WITHIN) * most / total - 1.0 if total > 0.0 else 0.0  # bisection rounds up
+    if spare > WORTH_SHARING:
+        allowed = True
         for e in order:
-            limit = (1.0 + room) * tops[side, swaps.high[e] if side == 0 else swaps.low[e]]
-            kept = kept and not may(limit, swaps.high[e], swaps.low[e], 1.0, 1.0, arms, threshold)
-            if not kept:
+            limit = (1.0 + spare) * tops[side, swaps.high[e] if side == 0 else swaps.low[e]]
+            allowed = allowed and not may(limit, swaps.high[e], swaps.low[e], 1.0, 1.0, arms, threshold)
+            if not allowed:
                 break
-        if kept:
+        if allowed:
             return True
     return together(order, most, swaps, arms, threshold) < np.inf

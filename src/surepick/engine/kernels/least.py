@@ -13,10 +13,10 @@ from .divergence import LEAST
 from .glr import base_of, level_seen
 from .mixtures import ABOVE, BELOW, BOTH, HEDGE, evidence
 
-GOLDEN = 0.6180339887498949
+LARGER_PART = 0.6180339887498949
 STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
 UNLIKE = 30.0  # arms whose units differ by more get a finer one
-MOST = 400  # levels that are looked at to tell whether the evidence is enough; if they do not tell, it is not
+MOST_LEVELS = 400  # levels that are looked at to tell whether the evidence is enough; if they do not tell, it is not
 
 
 @kernel
@@ -81,7 +81,7 @@ def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
             below[0] = e_j
         else:
             above[0] = e_h
-    for _ in range(MOST):
+    for _ in range(MOST_LEVELS):
         while top > 0 and below[top - 1] + above[top - 1] >= enough:
             top -= 1
         if top == 0:
@@ -148,7 +148,7 @@ def valley(a, b, h, j, slope_h, slope_j, arms, more, enough):
                 b, x2, f2 = x2, x1, f1
             else:
                 a, x1, f1 = x1, x2, f2
-        g = b - GOLDEN * (b - a) if first else a + GOLDEN * (b - a)
+        g = b - LARGER_PART * (b - a) if first else a + LARGER_PART * (b - a)
         f = evidence_at(g, h, j, slope_h, slope_j, arms, more)
         if first:
             x1, f1 = g, f

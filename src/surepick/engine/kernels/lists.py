@@ -7,7 +7,7 @@ import numpy as np
 from ..compile import kernel, lean, tight
 
 SPLIT = 134217729.0  # 2^27 + 1
-TINY = 1e-280  # products below may lose digits
+SMALLEST_PRODUCT = 1e-280  # products below may lose digits
 
 
 @tight
@@ -19,8 +19,8 @@ def lower_half(x):
 
 @lean
 def add(x, parts, size):
-    """Add a number to an exact sum, kept as parts that do not overlap (Shewchuk 1997); returns how many these are now."""
-    kept = 0
+    """Add a number to an exact sum, many as parts that do not overlap (Shewchuk 1997); returns how many these are now."""
+    many = 0
     for p in range(size):
         y = parts[p]
         if abs(x) < abs(y):
@@ -28,11 +28,11 @@ def add(x, parts, size):
         whole = x + y
         rest = y - (whole - x)
         if rest != 0.0:
-            parts[kept] = rest
-            kept += 1
+            parts[many] = rest
+            many += 1
         x = whole
-    parts[kept] = x
-    return kept + 1
+    parts[many] = x
+    return many + 1
 
 
 @lean
@@ -55,7 +55,7 @@ def better(a, b, listed, theta):
             x = sign * listed[y, i]
             if x == 0.0 or theta[i] == 0.0 or listed[a, i] == listed[b, i]:
                 continue
-            if abs(x * theta[i]) < TINY or abs(x * theta[i]) > 1.0 / TINY:
+            if abs(x * theta[i]) < SMALLEST_PRODUCT or abs(x * theta[i]) > 1.0 / SMALLEST_PRODUCT:
                 return 2
             size = add_product(x, theta[i], parts, size)
     for p in range(size - 1, -1, -1):

@@ -13,23 +13,50 @@ keeps to its limits, nothing need be compared. Beyond them the notes in question
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from ..compile import lean, tight
 from ..data import Array, Tree
-from ..enums import Status
+from ..enums import State, Status
 from .heaps import push
 from .order import ahead
 
 WEIGHT, INNER_LOW, INNER_UP, OUTER_LOW, OUTER_UP, NOW_LOW, NOW_UP = 0, 1, 2, 3, 4, 5, 6  # rows of ``values``
-IN_PIVOT, OUT_PIVOT, LOW_MOST, UP_LEAST, LOW_LEAST, UP_MOST = 0, 1, 2, 3, 4, 5  # columns of ``limits``: an edge's own, by others
+
+
+class Limit(IntEnum):
+    """Columns of ``limits``: an edge's own, by others."""
+
+    IN_PIVOT = 0
+    OUT_PIVOT = 1
+    LOW_MOST = 2
+    UP_LEAST = 3
+    LOW_LEAST = 4
+    UP_MOST = 5
+
+
 MAY_BE_IN, MAY_BE_OUT, IS_OUT, IS_IN = 1, 2, 4, 8  # what a comparison of i with an edge is for
 NOW_IN, NOW_OUT = 16, 32  # the first two, at this very round; not noted
-BY, OF = 0, 1  # notes[BY, e, i] and notes[OF, i, e]: what the comparison of i with e is for
-KNOWN, LIMBO, AGAIN, EDGE_TO, NODES = 0, 1, 2, 3, 4  # rows of ``work``: by arm, by node the last two
-QUEUED, PATIENCE = 1, 5  # entries of ``state`` (see loops/stretches.py): arms in the queue; rounds before another try
+
+
+class Seen(IntEnum):
+    """Notes[BY, e, i] and notes[OF, i, e]: what the comparison of i with e is for."""
+
+    BY = 0
+    OF = 1
+
+
+class Work(IntEnum):
+    """Rows of ``work``: by arm, by node the last two."""
+
+    KNOWN = 0
+    LIMBO = 1
+    AGAIN = 2
+    EDGE_TO = 3
+    NODES = 4
 
 
 class Proofs(NamedTuple):
@@ -55,7 +82,7 @@ def proofs_of(data: Tree, counts: Array, scales: Array, state: Array) -> Proofs:
     first = np.searchsorted(ends_of[order], np.arange(data.nodes + 1))
     values, work = np.zeros((7, m)), np.zeros((5, max(m, data.nodes)), dtype=np.int64)
     values[WEIGHT] = scales * scales / counts
-    work[KNOWN] = Status.MAYBE
+    work[Work.KNOWN] = Status.MAYBE
     words = np.zeros((2, m, (m + 7) // 8), np.uint64)
     limits = np.tile([0, 0, np.inf, -np.inf, -np.inf, np.inf, 0, 0], (m, 1))
     queue, notes = np.zeros((2, m), np.int64), words.view(np.uint8)
@@ -85,36 +112,36 @@ def reach(why, i, data, proofs):
     Returns how many nodes work[NODES] has, which are all that can be reached; 0 if the other end is one of them.
     """
     for x in range(len(proofs.first) - 1):
-        proofs.work[EDGE_TO, x] = -1
-    proofs.work[EDGE_TO, data.u[i]] = i
-    proofs.work[NODES, 0] = data.u[i]
+        proofs.work[Work.EDGE_TO, x] = -1
+    proofs.work[Work.EDGE_TO, data.u[i]] = i
+    proofs.work[Work.NODES, 0] = data.u[i]
     done, found = 0, 1
     while done < found:
-        x = proofs.work[NODES, done]
+        x = proofs.work[Work.NODES, done]
         done += 1
         for p in range(proofs.first[x], proofs.first[x + 1]):
             e = proofs.links[p]
             y = data.u[e] + data.v[e] - x
-            if proofs.work[EDGE_TO, y] < 0 and e != i and passable(why, i, e, proofs):
-                proofs.work[EDGE_TO, y] = e
+            if proofs.work[Work.EDGE_TO, y] < 0 and e != i and passable(why, i, e, proofs):
+                proofs.work[Work.EDGE_TO, y] = e
                 if y == data.v[i]:
                     return 0
-                proofs.work[NODES, found] = y
+                proofs.work[Work.NODES, found] = y
                 found += 1
     return found
 
 
 @tight
 def note(why, i, e, proofs):
-    proofs.notes[BY, e, i] |= why
-    proofs.notes[OF, i, e] |= why
+    proofs.notes[Seen.BY, e, i] |= why
+    proofs.notes[Seen.OF, i, e] |= why
 
 
 @lean
 def note_path(why, i, data, proofs):
     x = data.v[i]
     while x != data.u[i]:
-        e = proofs.work[EDGE_TO, x]
+        e = proofs.work[Work.EDGE_TO, x]
         note(why, i, e, proofs)
         x = data.u[e] + data.v[e] - x
 
@@ -122,10 +149,10 @@ def note_path(why, i, data, proofs):
 @lean
 def note_cut(why, i, reached, data, proofs):
     for q in range(reached):
-        x = proofs.work[NODES, q]
+        x = proofs.work[Work.NODES, q]
         for p in range(proofs.first[x], proofs.first[x + 1]):
             e = proofs.links[p]
-            if proofs.work[EDGE_TO, data.u[e] + data.v[e] - x] < 0 and e != i:
+            if proofs.work[Work.EDGE_TO, data.u[e] + data.v[e] - x] < 0 and e != i:
                 note(why, i, e, proofs)
 
 
@@ -133,11 +160,11 @@ def note_cut(why, i, reached, data, proofs):
 def strike(i, proofs):
     """An edge notes nothing any more."""
     for w in range(proofs.words.shape[2]):
-        if proofs.words[OF, i, w]:
+        if proofs.words[Seen.OF, i, w]:
             for e in range(8 * w, 8 * w + 8):
-                if proofs.notes[OF, i, e]:
-                    proofs.notes[BY, e, i] = 0
-            proofs.words[OF, i, w] = 0
+                if proofs.notes[Seen.OF, i, e]:
+                    proofs.notes[Seen.BY, e, i] = 0
+            proofs.words[Seen.OF, i, w] = 0
 
 
 @tight
@@ -151,13 +178,13 @@ def between(x, y):
 def narrow(why, i, e, proofs):
     """Take the pivots of i into the limits of e."""
     if why & MAY_BE_IN:
-        proofs.limits[e, LOW_MOST] = min(proofs.limits[e, LOW_MOST], proofs.limits[i, IN_PIVOT])
+        proofs.limits[e, Limit.LOW_MOST] = min(proofs.limits[e, Limit.LOW_MOST], proofs.limits[i, Limit.IN_PIVOT])
     if why & MAY_BE_OUT:
-        proofs.limits[e, UP_LEAST] = max(proofs.limits[e, UP_LEAST], proofs.limits[i, OUT_PIVOT])
+        proofs.limits[e, Limit.UP_LEAST] = max(proofs.limits[e, Limit.UP_LEAST], proofs.limits[i, Limit.OUT_PIVOT])
     if why & IS_OUT:
-        proofs.limits[e, LOW_LEAST] = max(proofs.limits[e, LOW_LEAST], proofs.limits[i, IN_PIVOT])
+        proofs.limits[e, Limit.LOW_LEAST] = max(proofs.limits[e, Limit.LOW_LEAST], proofs.limits[i, Limit.IN_PIVOT])
     if why & IS_IN:
-        proofs.limits[e, UP_MOST] = min(proofs.limits[e, UP_MOST], proofs.limits[i, OUT_PIVOT])
+        proofs.limits[e, Limit.UP_MOST] = min(proofs.limits[e, Limit.UP_MOST], proofs.limits[i, Limit.OUT_PIVOT])
 
 
 @lean
@@ -165,9 +192,9 @@ def compare(i, proofs):
     """Compare an edge with those that it has noted. If all is as noted there are new pivots; otherwise returns False."""
     why, low_most, up_least, low_least, up_most = 0, -np.inf, np.inf, np.inf, -np.inf
     for w in range(proofs.words.shape[2]):
-        if proofs.words[OF, i, w]:
+        if proofs.words[Seen.OF, i, w]:
             for e in range(8 * w, 8 * w + 8):
-                this = proofs.notes[OF, i, e]
+                this = proofs.notes[Seen.OF, i, e]
                 why |= this
                 if this & MAY_BE_IN:
                     low_most = max(low_most, proofs.values[INNER_LOW, e])
@@ -180,23 +207,29 @@ def compare(i, proofs):
     if why & MAY_BE_IN:  # and then MAY_BE_OUT, too
         if not (low_most < proofs.values[INNER_UP, i] and up_least > proofs.values[INNER_LOW, i]):
             return False
-        proofs.limits[i, IN_PIVOT] = between(low_most, proofs.values[INNER_UP, i])
-        proofs.limits[i, OUT_PIVOT] = -between(-up_least, -proofs.values[INNER_LOW, i])
+        proofs.limits[i, Limit.IN_PIVOT] = between(low_most, proofs.values[INNER_UP, i])
+        proofs.limits[i, Limit.OUT_PIVOT] = -between(-up_least, -proofs.values[INNER_LOW, i])
     elif why & IS_OUT:
         if not low_least > proofs.values[OUTER_UP, i]:
             return False
-        proofs.limits[i, IN_PIVOT], proofs.limits[i, OUT_PIVOT] = -between(-low_least, -proofs.values[OUTER_UP, i]), -np.inf
+        proofs.limits[i, Limit.IN_PIVOT], proofs.limits[i, Limit.OUT_PIVOT] = (
+            -between(-low_least, -proofs.values[OUTER_UP, i]),
+            -np.inf,
+        )
     elif why & IS_IN:
         if not up_most < proofs.values[OUTER_LOW, i]:
             return False
-        proofs.limits[i, IN_PIVOT], proofs.limits[i, OUT_PIVOT] = np.inf, between(up_most, proofs.values[OUTER_LOW, i])
+        proofs.limits[i, Limit.IN_PIVOT], proofs.limits[i, Limit.OUT_PIVOT] = (
+            np.inf,
+            between(up_most, proofs.values[OUTER_LOW, i]),
+        )
     else:  # a bridge
-        proofs.limits[i, IN_PIVOT], proofs.limits[i, OUT_PIVOT] = np.inf, -np.inf
+        proofs.limits[i, Limit.IN_PIVOT], proofs.limits[i, Limit.OUT_PIVOT] = np.inf, -np.inf
     for w in range(proofs.words.shape[2]):
-        if proofs.words[OF, i, w]:
+        if proofs.words[Seen.OF, i, w]:
             for e in range(8 * w, 8 * w + 8):
-                if proofs.notes[OF, i, e]:
-                    narrow(proofs.notes[OF, i, e], i, e, proofs)
+                if proofs.notes[Seen.OF, i, e]:
+                    narrow(proofs.notes[Seen.OF, i, e], i, e, proofs)
     return True
 
 
@@ -230,50 +263,50 @@ def settle(i, data, proofs):
 def crossed(why, i, e, proofs):
     """A bound of e is on the wrong side of a pivot of i."""
     return (
-        (why & MAY_BE_IN and proofs.values[INNER_LOW, e] > proofs.limits[i, IN_PIVOT])
-        or (why & MAY_BE_OUT and proofs.values[INNER_UP, e] < proofs.limits[i, OUT_PIVOT])
-        or (why & IS_OUT and proofs.values[OUTER_LOW, e] < proofs.limits[i, IN_PIVOT])
-        or (why & IS_IN and proofs.values[OUTER_UP, e] > proofs.limits[i, OUT_PIVOT])
+        (why & MAY_BE_IN and proofs.values[INNER_LOW, e] > proofs.limits[i, Limit.IN_PIVOT])
+        or (why & MAY_BE_OUT and proofs.values[INNER_UP, e] < proofs.limits[i, Limit.OUT_PIVOT])
+        or (why & IS_OUT and proofs.values[OUTER_LOW, e] < proofs.limits[i, Limit.IN_PIVOT])
+        or (why & IS_IN and proofs.values[OUTER_UP, e] > proofs.limits[i, Limit.OUT_PIVOT])
     )
 
 
 @lean
 def doubt(i, everywhere, proofs):
     """What was known of an edge no longer is; a decided one goes back into the queue."""
-    if proofs.work[KNOWN, i] == Status.CLOSED and not everywhere:
-        proofs.state[QUEUED] = push(proofs.queue, 0, 0, proofs.state[QUEUED], i, proofs.values, WEIGHT, -1.0)
-    proofs.work[KNOWN, i], proofs.work[AGAIN, i] = Status.MAYBE, 0
+    if proofs.work[Work.KNOWN, i] == Status.CLOSED and not everywhere:
+        proofs.state[State.WAITING] = push(proofs.queue, 0, 0, proofs.state[State.WAITING], i, proofs.values, WEIGHT, -1.0)
+    proofs.work[Work.KNOWN, i], proofs.work[Work.AGAIN, i] = Status.MAYBE, 0
 
 
 @lean
 def check(arm, everywhere, proofs):
     """The bounds of an arm have changed: is what is known, of it or by it, still so?"""
-    if proofs.work[KNOWN, arm] == Status.OPEN:
+    if proofs.work[Work.KNOWN, arm] == Status.OPEN:
         beyond = not (
-            proofs.values[INNER_UP, arm] > proofs.limits[arm, IN_PIVOT]
-            and proofs.values[INNER_LOW, arm] < proofs.limits[arm, OUT_PIVOT]
+            proofs.values[INNER_UP, arm] > proofs.limits[arm, Limit.IN_PIVOT]
+            and proofs.values[INNER_LOW, arm] < proofs.limits[arm, Limit.OUT_PIVOT]
         )
     else:
         beyond = not (
-            proofs.values[OUTER_UP, arm] < proofs.limits[arm, IN_PIVOT]
-            and proofs.values[OUTER_LOW, arm] > proofs.limits[arm, OUT_PIVOT]
+            proofs.values[OUTER_UP, arm] < proofs.limits[arm, Limit.IN_PIVOT]
+            and proofs.values[OUTER_LOW, arm] > proofs.limits[arm, Limit.OUT_PIVOT]
         )
-    if beyond and proofs.work[KNOWN, arm] != Status.MAYBE and not compare(arm, proofs):
+    if beyond and proofs.work[Work.KNOWN, arm] != Status.MAYBE and not compare(arm, proofs):
         doubt(arm, everywhere, proofs)
     if (
-        proofs.values[INNER_LOW, arm] <= proofs.limits[arm, LOW_MOST]
-        and proofs.values[INNER_UP, arm] >= proofs.limits[arm, UP_LEAST]
-        and proofs.values[OUTER_LOW, arm] >= proofs.limits[arm, LOW_LEAST]
-        and proofs.values[OUTER_UP, arm] <= proofs.limits[arm, UP_MOST]
+        proofs.values[INNER_LOW, arm] <= proofs.limits[arm, Limit.LOW_MOST]
+        and proofs.values[INNER_UP, arm] >= proofs.limits[arm, Limit.UP_LEAST]
+        and proofs.values[OUTER_LOW, arm] >= proofs.limits[arm, Limit.LOW_LEAST]
+        and proofs.values[OUTER_UP, arm] <= proofs.limits[arm, Limit.UP_MOST]
     ):
         return
-    proofs.limits[arm, LOW_MOST], proofs.limits[arm, UP_LEAST] = np.inf, -np.inf
-    proofs.limits[arm, LOW_LEAST], proofs.limits[arm, UP_MOST] = -np.inf, np.inf
+    proofs.limits[arm, Limit.LOW_MOST], proofs.limits[arm, Limit.UP_LEAST] = np.inf, -np.inf
+    proofs.limits[arm, Limit.LOW_LEAST], proofs.limits[arm, Limit.UP_MOST] = -np.inf, np.inf
     for w in range(proofs.words.shape[2]):
-        if proofs.words[BY, arm, w]:
+        if proofs.words[Seen.BY, arm, w]:
             for i in range(8 * w, 8 * w + 8):
-                why = proofs.notes[BY, arm, i]
-                if not why or proofs.work[KNOWN, i] == Status.MAYBE:
+                why = proofs.notes[Seen.BY, arm, i]
+                if not why or proofs.work[Work.KNOWN, i] == Status.MAYBE:
                     continue
                 if not crossed(why, i, arm, proofs):
                     narrow(why, i, arm, proofs)
@@ -284,9 +317,9 @@ def check(arm, everywhere, proofs):
 @lean
 def find_out(i, t, data, proofs):
     """Find out what is known of an edge, unless that was of no avail a short while ago."""
-    if t >= proofs.work[AGAIN, i]:
-        proofs.work[KNOWN, i] = settle(i, data, proofs)
-        proofs.work[AGAIN, i] = t + proofs.state[PATIENCE]
+    if t >= proofs.work[Work.AGAIN, i]:
+        proofs.work[Work.KNOWN, i] = settle(i, data, proofs)
+        proofs.work[Work.AGAIN, i] = t + proofs.state[State.SHORTEST]
 
 
 @lean

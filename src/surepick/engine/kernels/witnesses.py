@@ -14,11 +14,11 @@ from enum import IntEnum
 from ..compile import lean
 from ..enums import Family
 from .divergence import LEAST, kl, tilt_of
-from .exchanges import FREE
+from .exchanges import ONE_SIDED
 from .mixtures import ABOVE, BELOW, BOTH, HEDGE, evidence, log_beta, log_tail
 
-NEAR, SHARP = 1e-3, 1e-4  # how near to the evidence that is looked for, and if it is to be exact
-SLIGHT, ROUNDING = 1e-6, 1e-12  # more than arithmetic may err, the second for every observation
+LAID_WITHIN, LAID_WITHIN_EXACTLY = 1e-3, 1e-4  # how near to the evidence that is looked for, and if it is to be exact
+WITNESS_ERROR, WITNESS_ERROR_EACH = 1e-6, 1e-12  # more than arithmetic may err, the second for every observation
 
 
 class Point(IntEnum):
@@ -76,14 +76,14 @@ def weigh(points, k, kind, n, p, rho):
             found += math.log((1.0 - HEDGE) * tail / points[k, Point.PRIOR] + HEDGE)
     else:
         found = evidence(kind, n, p, u, rho, side)
-    points[k, Point.EVIDENCE] = found + SLIGHT + ROUNDING * n
+    points[k, Point.EVIDENCE] = found + WITNESS_ERROR + WITNESS_ERROR_EACH * n
 
 
 @lean
 def weigh_well(points, k, kind, n, p, rho):
     """As ``weigh``, but exactly."""
     found = evidence(kind, n, p, points[k, Point.U], rho, int(points[k, Point.SIDE]))
-    points[k, Point.EVIDENCE] = found + SLIGHT + ROUNDING * n
+    points[k, Point.EVIDENCE] = found + WITNESS_ERROR + WITNESS_ERROR_EACH * n
 
 
 @lean
@@ -130,7 +130,7 @@ def divide(points, k, h, j, target, blurs, arms):
 
     At the furthest apart the evidence of both has the same slope. Where that is, normal arms tell; how large it is, evidence.
     """
-    cost = 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - FREE
+    cost = 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - ONE_SIDED
     slope = math.sqrt(2.0 * max(target + cost, 0.25) / (blurs[h] + blurs[j]))
     before, off_before = 0.0, 0.0
     for attempt in range(12):
@@ -141,11 +141,11 @@ def divide(points, k, h, j, target, blurs, arms):
             put(points, k + side, arms.families[i], u, arms.rho, ABOVE if side == 0 else BELOW)
             weigh(points, k + side, arms.families[i], arms.n[i], arms.p[i], arms.rho)
         off = target - (points[k, Point.EVIDENCE] + points[k + 1, Point.EVIDENCE])
-        if 0.0 <= off < NEAR:
+        if 0.0 <= off < LAID_WITHIN:
             break
-        change = math.sqrt(max(target - 0.5 * NEAR + cost, 0.01) / max(target - off + cost, 0.01))
+        change = math.sqrt(max(target - 0.5 * LAID_WITHIN + cost, 0.01) / max(target - off + cost, 0.01))
         if attempt > 0 and off != off_before:  # the secant
-            change = (slope + (0.5 * NEAR - off) * (slope - before) / (off - off_before)) / slope
+            change = (slope + (0.5 * LAID_WITHIN - off) * (slope - before) / (off - off_before)) / slope
         before, off_before = slope, off
         slope *= min(max(change, 0.5), 2.0)
     x = (arms.shift[j] - arms.shift[h]) + (arms.scale[j] * points[k + 1, Point.U] - arms.scale[h] * points[k, Point.U])
@@ -184,10 +184,10 @@ def sharpen(points, k, h, j, x, tilt, target, blurs, arms):
         along = step * min(max(0.5 * (left - right) / bend, -4.0), 4.0)
     found = moved_by(points, k, h, j, along - step, 0.0, arms)
     for _ in range(3):
-        apart = (target - SHARP - found) / tilt
+        apart = (target - LAID_WITHIN_EXACTLY - found) / tilt
         x += apart
         before, found = found, moved_by(points, k, h, j, 0.0, apart, arms)
-        if 0.0 <= target - found < 2.0 * SHARP:
+        if 0.0 <= target - found < 2.0 * LAID_WITHIN_EXACTLY:
             break
         if (found - before) * apart > 0.0:
             tilt = (found - before) / apart

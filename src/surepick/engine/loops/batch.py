@@ -6,6 +6,7 @@ next call goes on where it was left. What is left is a round like any other, sin
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,12 @@ from ..enums import Stop
 from ..kernels.draws import draw
 from ..kernels.sequences import weight_at
 
-PLANNED, TAKEN = 0, 1  # entries of ``state``: samples that are planned, and how many of them have been taken
+
+class PlanState(IntEnum):
+    """Entries of ``state``: samples that are planned, and how many of them have been taken."""
+
+    PLANNED = 0
+    TAKEN = 1
 
 
 class Batch(NamedTuple):
@@ -40,15 +46,15 @@ def batch_of(explorer: Any, source: Any) -> Batch:
 @tight
 def plan(arm, batch):
     """One sample of an arm more."""
-    batch.arms[batch.state[PLANNED]] = arm
-    batch.state[PLANNED] += 1
+    batch.arms[batch.state[PlanState.PLANNED]] = arm
+    batch.state[PlanState.PLANNED] += 1
     batch.ahead[arm] += 1
 
 
 @tight
 def planned(batch):
     """How many samples the plan has."""
-    return batch.state[PLANNED]
+    return batch.state[PlanState.PLANNED]
 
 
 @tight
@@ -90,12 +96,12 @@ def plan_evenly(size, batch, sequence, record):
 def take(batch, record, stock):
     """Take what is planned: (PAUSED, -1) if that is done, else why it is not, and of which arm."""
     state = batch.state
-    while state[TAKEN] < state[PLANNED]:
-        arm = batch.arms[state[TAKEN]]
+    while state[PlanState.TAKEN] < state[PlanState.PLANNED]:
+        arm = batch.arms[state[PlanState.TAKEN]]
         what = draw(arm, record, stock)
         if what != Stop.PAUSED:
             return what, arm
-        state[TAKEN] += 1
+        state[PlanState.TAKEN] += 1
     return Stop.PAUSED.value, np.int64(-1)
 
 
@@ -114,11 +120,11 @@ def finish(rounds, batch, record, stock):
 def distinct(batch):
     """The plan has been carried out: its arms come first in ``arms`` from now on, each once; returns how many there are."""
     many = 0
-    for q in range(batch.state[PLANNED]):
+    for q in range(batch.state[PlanState.PLANNED]):
         arm = batch.arms[q]
         if batch.ahead[arm] > 0:
             batch.ahead[arm] = 0
             batch.arms[many] = arm
             many += 1
-    batch.state[PLANNED] = batch.state[TAKEN] = 0
+    batch.state[PlanState.PLANNED] = batch.state[PlanState.TAKEN] = 0
     return many

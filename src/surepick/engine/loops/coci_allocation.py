@@ -8,9 +8,9 @@ import numpy as np
 
 from ..compile import kernel
 from ..data import Allocation
-from ..enums import Stop
+from ..enums import State, Stop
 from ..kernels.allocation import undecided
-from ..kernels.corners import TOTAL, Hand
+from ..kernels.corners import Hand
 from .batch import batch_of
 from .declare import Loop, Stretch, lowered
 from .units import begin, bounds, corners_of, rounds_of
@@ -22,13 +22,13 @@ def run(everywhere, data, hand, corners, batch, sequence, record, stock, limit, 
     m = len(record.counts)
     begin(everywhere, hand, corners, sequence, record)
     out, lower, upper, tested = np.empty(m, np.bool_), np.empty(m), np.empty(m), False
-    last = corners.state[TOTAL] + rounds * batch.size
+    last = corners.state[State.TOTAL] + rounds * batch.size
     while True:
-        left = (last - corners.state[TOTAL]) // batch.size
+        left = (last - corners.state[State.TOTAL]) // batch.size
         what, arm = rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, left)
         if what != Stop.TEST:
             return what, arm
-        bounds(corners.state[TOTAL], lower, upper, sequence, record)
+        bounds(corners.state[State.TOTAL], lower, upper, sequence, record)
         if not undecided(data, lower, upper, corners.warm[0], corners.warm[1], out):
             return Stop.UNSURE.value, -1
         tested = True

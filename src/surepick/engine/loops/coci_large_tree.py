@@ -21,7 +21,7 @@ from ..kernels.trees import undecided
 from .batch import batch_of, distinct, finish, heaviest, plan_by, planned, room, take
 from .coci_tree import fits as fits_proofs
 from .declare import Loop, Stretch, lowered
-from .stretches import HAIR
+from .stretches import LOG_OFF
 
 WIDEST, NARROWEST = 1.0 / 16.0, 1.0 / 4096.0  # fences and cores are this share of an interval away from it
 
@@ -88,7 +88,7 @@ def run(everywhere, tuned, data, batch, sequence, record, stock, limit, rounds):
             horizon, tests = t + t // 16 + 64, 0
             c_first = c_last = log_term(t, sequence)
             if sequence.power > 0.0:
-                c_first, c_last = c_first * (1.0 - HAIR), log_term(horizon, sequence) * (1.0 + HAIR)
+                c_first, c_last = c_first * (1.0 - LOG_OFF), log_term(horizon, sequence) * (1.0 + LOG_OFF)
             for i in range(m):
                 fence_in(i, c_first, c_last, tuned[0], fences, sequence, record)
             undecided_in(fence, out_fence, data)

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..compile import kernel
 from ..data import Plan
-from ..enums import Stop
-from ..kernels.corners import TOTAL, Hand
+from ..enums import State, Stop
+from ..kernels.corners import Hand
 from ..kernels.plans import undecided
 from .batch import batch_of
 from .declare import Loop, Stretch, lowered
@@ -22,13 +22,13 @@ def run(everywhere, data, hand, corners, batch, sequence, record, stock, limit, 
     m = len(record.counts)
     begin(everywhere, hand, corners, sequence, record)
     out, lower, upper, tested = np.empty(m, np.bool_), np.empty(m), np.empty(m), False
-    last = corners.state[TOTAL] + rounds * batch.size
+    last = corners.state[State.TOTAL] + rounds * batch.size
     while True:
-        left = (last - corners.state[TOTAL]) // batch.size
+        left = (last - corners.state[State.TOTAL]) // batch.size
         what, arm = rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, left)
         if what != Stop.TEST:
             return what, arm
-        bounds(corners.state[TOTAL], lower, upper, sequence, record)
+        bounds(corners.state[State.TOTAL], lower, upper, sequence, record)
         undecided(data, lower, upper, out)
         tested = True
 

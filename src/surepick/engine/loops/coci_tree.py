@@ -12,30 +12,17 @@ from typing import Any
 import numpy as np
 
 from ..compile import kernel, lean, tight
-from ..data import Tree
-from ..enums import Status, Stop
+from ..data import Tree, state_of
+from ..enums import State, Status, Stop
 from ..kernels.draws import sample
 from ..kernels.heaps import arrange, fall, holds, moved, pop, push
 from ..kernels.sequences import log_term, weight_of, worth
-from ..kernels.tree_proofs import (
-    AGAIN,
-    INNER_LOW,
-    INNER_UP,
-    KNOWN,
-    LIMBO,
-    NOW_LOW,
-    NOW_UP,
-    WEIGHT,
-    check,
-    find_out,
-    proofs_of,
-    undecided,
-)
+from ..kernels.tree_proofs import INNER_LOW, INNER_UP, NOW_LOW, NOW_UP, WEIGHT, Work, check, find_out, proofs_of, undecided
 from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
 from .declare import Loop, Stretch, lowered
-from .stretches import ENDED, HORIZON, TOTAL, WAITING, WITNESS, renew, shorten
+from .stretches import ENDED, renew, shorten
 
-LARGEST = 4096  # edges; the notes take twice the square of it in bytes
+MOST_EDGES = 4096  # edges; the notes take twice the square of it in bytes
 
 
 @tight
@@ -58,15 +45,15 @@ def bound_now(t, proofs, sequence, record):
 def begin(t, everywhere, proofs, sequence, record):
     """A new stretch: all intervals anew; what is known is kept if its comparisons still hold."""
     m = len(record.counts)
-    if proofs.state[WAITING] == 0:  # the first
+    if proofs.state[State.WAITING] == 0:  # the first
         for i in range(m):
             proofs.queue[0, i] = i
         arrange(proofs.queue, 0, 0, m, proofs.values, WEIGHT, -1.0)
-        proofs.state[WAITING] = m
+        proofs.state[State.WAITING] = m
     renew(t, proofs.state, proofs.logs, sequence)
     for i in range(m):
         bound(i, proofs, sequence, record)
-        proofs.work[AGAIN, i] = 0
+        proofs.work[Work.AGAIN, i] = 0
     for i in range(m):
         check(i, everywhere, proofs)
 
@@ -74,13 +61,13 @@ def begin(t, everywhere, proofs, sequence, record):
 @lean
 def witness(t, data, proofs):
     """Some edge is undecided, whatever the bounds are in between."""
-    if proofs.work[KNOWN, proofs.state[WITNESS]] == Status.OPEN:
+    if proofs.work[Work.KNOWN, proofs.state[State.WITNESS]] == Status.OPEN:
         return True
     for i in range(len(data.u)):
-        if proofs.work[KNOWN, i] == Status.MAYBE:
+        if proofs.work[Work.KNOWN, i] == Status.MAYBE:
             find_out(i, t, data, proofs)
-        if proofs.work[KNOWN, i] == Status.OPEN:
-            proofs.state[WITNESS] = i
+        if proofs.work[Work.KNOWN, i] == Status.OPEN:
+            proofs.state[State.WITNESS] = i
             return True
     return False
 
@@ -97,28 +84,30 @@ def next_edge(t, everywhere, now, data, proofs, batch, sequence, record):
             return arm, now
         bound_now(t, proofs, sequence, record)
         for i in range(len(record.counts)):
-            if proofs.work[KNOWN, i] == Status.MAYBE and undecided(i, data, proofs):
+            if proofs.work[Work.KNOWN, i] == Status.MAYBE and undecided(i, data, proofs):
                 return proofs.queue[0, 0], True
         return arm, True
-    while proofs.state[WAITING] > 0:
+    while proofs.state[State.WAITING] > 0:
         i = proofs.queue[0, 0]
-        if proofs.work[KNOWN, i] == Status.MAYBE:
+        if proofs.work[Work.KNOWN, i] == Status.MAYBE:
             find_out(i, t, data, proofs)
-        if proofs.work[KNOWN, i] == Status.MAYBE and not now:
+        if proofs.work[Work.KNOWN, i] == Status.MAYBE and not now:
             if shorten(proofs.state, proofs.logs):
                 break
             bound_now(t, proofs, sequence, record)
             now = True
-        if proofs.work[KNOWN, i] == Status.OPEN or (proofs.work[KNOWN, i] == Status.MAYBE and undecided(i, data, proofs)):
+        if proofs.work[Work.KNOWN, i] == Status.OPEN or (
+            proofs.work[Work.KNOWN, i] == Status.MAYBE and undecided(i, data, proofs)
+        ):
             arm = i
             break
-        proofs.state[WAITING] = pop(proofs.queue, 0, 0, proofs.state[WAITING], proofs.values, WEIGHT, -1.0)
-        if proofs.work[KNOWN, i] == Status.MAYBE:  # decided in this round, but too close to be left alone
-            proofs.work[LIMBO, resting] = i
+        proofs.state[State.WAITING] = pop(proofs.queue, 0, 0, proofs.state[State.WAITING], proofs.values, WEIGHT, -1.0)
+        if proofs.work[Work.KNOWN, i] == Status.MAYBE:  # decided in this round, but too close to be left alone
+            proofs.work[Work.LIMBO, resting] = i
             resting += 1
     for p in range(resting):
-        proofs.state[WAITING] = push(
-            proofs.queue, 0, 0, proofs.state[WAITING], proofs.work[LIMBO, p], proofs.values, WEIGHT, -1.0
+        proofs.state[State.WAITING] = push(
+            proofs.queue, 0, 0, proofs.state[State.WAITING], proofs.work[Work.LIMBO, p], proofs.values, WEIGHT, -1.0
         )
     return arm, now
 
@@ -126,25 +115,25 @@ def next_edge(t, everywhere, now, data, proofs, batch, sequence, record):
 @lean
 def one_by_one(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
     """As ``run_in_batches`` for one sample between two looks, without a plan: here nanoseconds count."""
-    t = proofs.state[TOTAL]
+    t = proofs.state[State.TOTAL]
     for _ in range(rounds):
-        if t > proofs.state[HORIZON]:
+        if t > proofs.state[State.HORIZON]:
             begin(t, everywhere, proofs, sequence, record)
         arm, _ = next_edge(t, everywhere, False, data, proofs, batch, sequence, record)
-        if proofs.state[HORIZON] == ENDED:
+        if proofs.state[State.HORIZON] == ENDED:
             continue
         queued = arm >= 0
         if not queued and batch.spend:  # nothing is in question
             arm = heaviest(WEIGHT, proofs.values)
-            queued = holds(proofs.queue, 0, 0, proofs.state[WAITING], arm)
+            queued = holds(proofs.queue, 0, 0, proofs.state[State.WAITING], arm)
         what = sample(arm, t, record, stock, limit)
         if what != Stop.PAUSED:
             return what, arm
         t += 1
-        proofs.state[TOTAL] = t
+        proofs.state[State.TOTAL] = t
         proofs.values[WEIGHT, arm] = weight_of(arm, sequence, record)
         if queued:
-            fall(proofs.queue, 0, 0, proofs.state[WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
+            fall(proofs.queue, 0, 0, proofs.state[State.WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
         bound(arm, proofs, sequence, record)
         check(arm, everywhere, proofs)
     return Stop.PAUSED.value, np.int64(-1)
@@ -159,35 +148,35 @@ def run(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds)
 @kernel
 def run_in_batches(everywhere, data, proofs, batch, sequence, record, stock, limit, rounds):
     """As ``run``, with several samples between two looks."""
-    t = proofs.state[TOTAL]
+    t = proofs.state[State.TOTAL]
     for _ in range(rounds):
-        if t > proofs.state[HORIZON]:
+        if t > proofs.state[State.HORIZON]:
             begin(t, everywhere, proofs, sequence, record)
         size, now = room(t, batch, limit), False
         if size <= 0:
             return Stop.SPENT.value, np.int64(-1)
         while planned(batch) < size:
             arm, now = next_edge(t, everywhere, now, data, proofs, batch, sequence, record)
-            if proofs.state[HORIZON] == ENDED:
+            if proofs.state[State.HORIZON] == ENDED:
                 break
             if arm >= 0:
                 plan_by(arm, WEIGHT, proofs.values, batch, sequence, record)
-                fall(proofs.queue, 0, 0, proofs.state[WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
+                fall(proofs.queue, 0, 0, proofs.state[State.WAITING], proofs.queue[1, arm], proofs.values, WEIGHT, -1.0)
                 continue
             if not batch.spend:
                 return Stop.DECIDED.value, arm
             while planned(batch) < size:  # nothing is in question
                 arm = heaviest(WEIGHT, proofs.values)
                 plan_by(arm, WEIGHT, proofs.values, batch, sequence, record)
-                if holds(proofs.queue, 0, 0, proofs.state[WAITING], arm):
-                    moved(proofs.queue, 0, 0, proofs.state[WAITING], arm, proofs.values, WEIGHT, -1.0)
-        if proofs.state[HORIZON] == ENDED:
+                if holds(proofs.queue, 0, 0, proofs.state[State.WAITING], arm):
+                    moved(proofs.queue, 0, 0, proofs.state[State.WAITING], arm, proofs.values, WEIGHT, -1.0)
+        if proofs.state[State.HORIZON] == ENDED:
             continue
         what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
         t += planned(batch)
-        proofs.state[TOTAL] = t
+        proofs.state[State.TOTAL] = t
         for q in range(distinct(batch)):
             bound(batch.arms[q], proofs, sequence, record)
             check(batch.arms[q], everywhere, proofs)
@@ -195,13 +184,13 @@ def run_in_batches(everywhere, data, proofs, batch, sequence, record, stock, lim
 
 
 def fits(explorer: Any) -> bool:
-    return bool(explorer.problem.m <= LARGEST)
+    return bool(explorer.problem.m <= MOST_EDGES)
 
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     m = len(record.counts)
-    state = np.array([record.counts.sum(), 0, ENDED, 64 * m, 0, max(m // 4, 16), 64 * m])
+    state = state_of(TOTAL=record.counts.sum(), HORIZON=ENDED, LENGTH=64 * m, SHORTEST=max(m // 4, 16), LONGEST=64 * m)
     proofs, batch = proofs_of(data, record.counts, explorer.problem.scales, state), batch_of(explorer, source)
     return Stretch(
         run if source.batch == 1 else run_in_batches,

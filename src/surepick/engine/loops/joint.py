@@ -13,20 +13,20 @@ from __future__ import annotations
 import math
 
 from ..compile import lean, tight
-from ..enums import Verdict
+from ..enums import State, Verdict
 from ..kernels.exchanges import behind, halved
 from ..kernels.glr import Fact, glr
 from ..kernels.tournament import LOOSE, SCORE, SECOND, play_one
-from .batch import PLANNED, TAKEN, plan, planned
+from .batch import PlanState, plan, planned
 from .joint_scores import bound, line_up, number, see, touch
-from .joint_table import BEGUN, FAR, FEWEST, FRESH, HALVES, LOWER, OBSERVED, TOTAL, UPPER
+from .joint_table import FAR, LOWER, UPPER
 
 
 @lean
 def begin(game):
     """All arms are seen once; from then on those that are observed."""
-    if game.table.state[BEGUN] == 0:
-        game.table.state[BEGUN] = 1
+    if game.table.state[State.BEGUN] == 0:
+        game.table.state[State.BEGUN] = 1
         for i in range(len(game.record.counts)):
             see(i, game)
 
@@ -57,15 +57,15 @@ def richer(e, game):
 def choose(e, certified, game):
     """The next arm, -1 if there is none: half a pair first, then an arm that is far behind, then one of the exchange."""
     state, counts = game.table.state, game.table.counts
-    arm = halved(counts, game.table.paired) if state[HALVES] > 0 else -1
+    arm = halved(counts, game.table.paired) if state[State.HALVES] > 0 else -1
     if arm >= 0 or certified:
         return arm
-    if state[FEWEST] < math.sqrt(state[TOTAL]) - 0.5 * len(counts):
+    if state[State.FEWEST] < math.sqrt(state[State.TOTAL]) - 0.5 * len(counts):
         arm = behind(counts)
         fewest = counts[0]
         for i in range(1, len(counts)):
             fewest = min(fewest, counts[i])
-        state[FEWEST] = fewest
+        state[State.FEWEST] = fewest
     return arm if arm >= 0 else richer(e, game)
 
 
@@ -79,10 +79,10 @@ def lacking(e, game):
 def sampling(arm, game):
     """Plan a sample of an arm."""
     table = game.table
-    table.state[TOTAL] += 1
+    table.state[State.TOTAL] += 1
     table.counts[arm] += 1
     if table.paired[arm]:
-        table.state[HALVES] += -1 if table.counts[arm] % 2 == 0 else 1
+        table.state[State.HALVES] += -1 if table.counts[arm] % 2 == 0 else 1
     plan(arm, game.batch)
 
 
@@ -131,21 +131,21 @@ def take_in(game):
         if not table.paired[arm] or table.counts[arm] // 2 != (table.counts[arm] - n) // 2:
             table.moved[fresh] = arm
             fresh += 1
-    state[OBSERVED], state[FRESH] = many, fresh
-    batch.state[PLANNED] = batch.state[TAKEN] = 0
+    state[State.OBSERVED], state[State.FRESH] = many, fresh
+    batch.state[PlanState.PLANNED] = batch.state[PlanState.TAKEN] = 0
 
 
 @tight
 def observed(arm, game):
     """As ``sampling`` and ``take_in``, of one arm that was sampled at once."""
     table, state = game.table, game.table.state
-    state[TOTAL] += 1
+    state[State.TOTAL] += 1
     table.counts[arm] += 1
     game.batch.arms[0], table.moved[0] = arm, arm
-    state[OBSERVED], state[FRESH] = 1, 1
+    state[State.OBSERVED], state[State.FRESH] = 1, 1
     if table.paired[arm]:
-        state[FRESH] = table.counts[arm] % 2 == 0
-        state[HALVES] += -1 if state[FRESH] else 1
+        state[State.FRESH] = table.counts[arm] % 2 == 0
+        state[State.HALVES] += -1 if state[State.FRESH] else 1
     see(arm, game)
 
 

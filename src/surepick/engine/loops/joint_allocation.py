@@ -9,7 +9,7 @@ from typing import Any
 
 from ..compile import kernel, lean, tight
 from ..data import Allocation
-from ..enums import Family, Stop, Verdict
+from ..enums import Family, State, Stop, Verdict
 from ..kernels.allocation import improve
 from ..kernels.draws import sample
 from ..kernels.glr import Fact
@@ -18,7 +18,7 @@ from .declare import Loop, Stretch
 from .joint import begin, choose, joined, lacking, observed
 from .joint_rounds import run_in_batches, seated
 from .joint_scores import line_up, look, rescore
-from .joint_table import COUNT, FRESH, LOWER, OBSERVED, SQUARE, TOTAL, UPPER, game_of
+from .joint_table import LOWER, UPPER, game_of
 
 
 @lean
@@ -34,11 +34,11 @@ def lay(table):
             table.pair[UPPER, i * m + j], table.pair[LOWER, i * m + j] = i, j
             table.scores[ORDER, i * m + j] = i * m + j
     first[m] = m * (2 * m - 1)
-    table.state[COUNT], table.state[SQUARE] = m * m, 1
+    table.state[State.COUNT], table.state[State.SQUARE] = m * m, 1
     for i in range(m):
         line_up(i, table)
         if int(table.known[i, Fact.FAMILY]) != Family.UNIT:
-            table.state[SQUARE] = 0
+            table.state[State.SQUARE] = 0
 
 
 @lean
@@ -62,7 +62,7 @@ def refit(i, data, table):
 def seat(data, game):
     """See joint_rounds.py."""
     table, before = game.table, game.table.before
-    anew, many = table.state[OBSERVED] < 0, table.state[FRESH]
+    anew, many = table.state[State.OBSERVED] < 0, table.state[State.FRESH]
     if not improve(data, table.weights, table.decision):
         return False, anew, many
     if anew:
@@ -88,7 +88,7 @@ def run(data, game, limit, rounds):
         if game.batch.spend and lacking(e, game):
             return Stop.UNSURE.value, -1
         arm = choose(e, certified and not game.batch.spend, game)
-        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
         if what != Stop.PAUSED:
             return what, arm
         observed(arm, game)

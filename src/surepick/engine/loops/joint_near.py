@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..compile import kernel
-from ..enums import Stop
+from ..enums import State, Stop
 from ..kernels.oracles import best, shortfall
 from .batch import planned, room, take
 from .declare import Stretch
 from .joint import begin, choose, foresee, lacking, sampling, take_in
 from .joint_rounds import seat
 from .joint_scores import look
-from .joint_table import HALVES, TOTAL, game_of
+from .joint_table import game_of
 from .near import behind, consider, far, follow, gainable, narrow, near_of, open_box, seen, settle, tied, worst
 
 
@@ -51,11 +51,11 @@ def run(data, game, near, limit, rounds):
         if planned(batch) == 0:
             _, anew, many = seat(data, game)
             follow(anew, many, game, near)
-            size = room(state[TOTAL], batch, limit)
+            size = room(state[State.TOTAL], batch, limit)
             if size <= 0:
                 return Stop.SPENT.value, -1
             e, certified = look(game)
-            if certified and state[HALVES] == 0 and not batch.spend:
+            if certified and state[State.HALVES] == 0 and not batch.spend:
                 return Stop.DECIDED.value, -1
             unknown = not near.holds[0] and not batch.spend and not far(gainable(game, near), game, near)
             if lacking(e, game) or (unknown and renew(data, game, near)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..compile import kernel, lean, tight
 from ..data import Partition
-from ..enums import Stop
+from ..enums import State, Stop
 from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
@@ -18,7 +18,7 @@ from .declare import Loop, Stretch
 from .joint import begin, choose, joined, lacking, observed
 from .joint_rounds import run_in_batches, seated
 from .joint_scores import line_up, look, rescore
-from .joint_table import COUNT, FRESH, LOWER, OBSERVED, TOTAL, UPPER, Line, game_of
+from .joint_table import LOWER, UPPER, Line, game_of
 
 
 @lean
@@ -71,7 +71,7 @@ def lay(data, taken, table):
         table.scores[ORDER, e] = table.place[table.pair[taken, e]] * len(members) + table.place[table.pair[1 - taken, e]]
     for a in range(len(members)):
         line_up(members[a], table)
-    table.state[COUNT] = count
+    table.state[State.COUNT] = count
 
 
 @tight
@@ -157,7 +157,7 @@ def reseat(g, many, data, taken, table):
 def seat(data, game):
     """See joint_rounds.py."""
     table, taken = game.table, UPPER if data.sign > 0.0 else LOWER
-    observed, many = table.state[OBSERVED], table.state[FRESH]
+    observed, many = table.state[State.OBSERVED], table.state[State.FRESH]
     if observed < 0:
         settle(data, table)
         lay(data, taken, table)
@@ -189,7 +189,7 @@ def run(data, game, limit, rounds):
         if game.batch.spend and lacking(e, game):
             return Stop.UNSURE.value, -1
         arm = choose(e, certified and not game.batch.spend, game)
-        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
         if what != Stop.PAUSED:
             return what, arm
         observed(arm, game)

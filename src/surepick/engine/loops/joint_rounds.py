@@ -10,11 +10,11 @@ from typing import Any
 from numba.extending import overload
 
 from ..compile import kernel
-from ..enums import Stop
+from ..enums import State, Stop
 from .batch import planned, room, take
 from .joint import begin, choose, foresee, lacking, sampling, take_in
 from .joint_scores import look
-from .joint_table import TOTAL, Game
+from .joint_table import Game
 
 SEATS: dict[type, Any] = {}
 
@@ -46,7 +46,7 @@ def run_in_batches(data, game, limit, rounds):
         if planned(batch) == 0:
             if not seat(data, game)[0]:
                 return Stop.UNSURE.value, -1
-            size = room(state[TOTAL], batch, limit)
+            size = room(state[State.TOTAL], batch, limit)
             if size <= 0:
                 return Stop.SPENT.value, -1
             while planned(batch) < size:

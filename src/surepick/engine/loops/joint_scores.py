@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 from ..compile import apart, lean, tight
-from ..enums import Column, Family, Span, Verdict
-from ..kernels.exchanges import FREE, SLACK
-from ..kernels.glr import FOUND, LEVEL, SLOPE, Fact, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two
+from ..enums import Column, Family, Span, State, Verdict
+from ..kernels.exchanges import ONE_SIDED, SLACK
+from ..kernels.glr import Fact, Spare, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two
 from ..kernels.heaps import arrange, pop
 from ..kernels.least import least_evidence
 from ..kernels.record import offset_of
 from ..kernels.sequences import unit_of
 from ..kernels.tournament import LOOSE, ORDER, SCORE, SECOND, enter, play, play_one
-from .joint_table import ALIKE, COUNT, FAR, LOWER, SQUARE, UPPER, Line
+from .joint_table import FAR, LOWER, UPPER, Line
 
 
 @tight
@@ -60,7 +60,7 @@ def line_up(i, table):
 def need(h, j, game):
     """As ``exchanges.need``, to the last bit."""
     known = game.table.known
-    return max(game.rule.threshold + known[h, Fact.HALF] + known[j, Fact.HALF] - FREE, 0.25)
+    return max(game.rule.threshold + known[h, Fact.HALF] + known[j, Fact.HALF] - ONE_SIDED, 0.25)
 
 
 @tight
@@ -73,14 +73,14 @@ def bound(e, game):
         scores[SCORE, e], scores[LOOSE, e] = np.inf, 0.0
         return
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
-    if table.state[ALIKE]:
+    if table.state[State.ALIKE]:
         found = glr_bound_alike(h, j, table.known)
     else:
         slope_h, slope_j = table.slopes[UPPER, e], table.slopes[LOWER, e]
         found, table.levels[e] = glr_bound(table.levels[e], h, j, slope_h, slope_j, table.known)
         if found < 0.0:  # by a tangent far from the least
             found, table.levels[e] = glr_bound(table.levels[e], h, j, slope_h, slope_j, table.known)
-    wanted = max(game.rule.threshold + table.known[h, Fact.AHEAD] + table.known[j, Fact.AHEAD] - FREE, 0.25)
+    wanted = max(game.rule.threshold + table.known[h, Fact.AHEAD] + table.known[j, Fact.AHEAD] - ONE_SIDED, 0.25)
     scores[SCORE, e] = found / wanted if found > 0.0 else 0.0  # also if it is not a number
     # Only arms that are seen in the wrong order have a bound of just 0, which is then the likelihood ratio itself.
     exact = found == 0.0 and table.known[h, Fact.SHIFT] == table.known[j, Fact.SHIFT] == 0.0
@@ -95,7 +95,7 @@ def sweep(arm, upper, e, s, rule, table):
     many = table.rows[table.seats[arm]]
     n, p, w = table.known[arm, Fact.N], table.known[arm, Fact.P], table.known[arm, Fact.FACTOR]
     normal, exact = int(table.known[arm, Fact.FAMILY]) == Family.NORMAL, table.known[arm, Fact.SHIFT] == 0.0
-    base = rule.threshold + table.known[arm, Fact.AHEAD] - FREE
+    base = rule.threshold + table.known[arm, Fact.AHEAD] - ONE_SIDED
     their_n, their_p = table.lined[Line.N, s : s + many], table.lined[Line.P, s : s + many]
     their_w, their_half = table.lined[Line.FACTOR, s : s + many], table.lined[Line.AHEAD, s : s + many]
     score, second = table.scores[SCORE, e : e + many], table.scores[SECOND, e : e + many]
@@ -117,8 +117,8 @@ def cross(i, rule, table, arms):
     for side in range(2):
         first, step = (i * m, 1) if side == UPPER else (i, m)
         for q in range(m):
-            table.spare[LEVEL, q] = table.levels[first + q * step]
-            table.spare[SLOPE, q] = table.slopes[1 - side, first + q * step]
+            table.spare[Spare.LEVEL, q] = table.levels[first + q * step]
+            table.spare[Spare.SLOPE, q] = table.slopes[1 - side, first + q * step]
         slope = table.slopes[side, i * m + i]
         glr_bounds(i, side == UPPER, slope, table.spare, lined[Line.P], lined[Line.FACTOR], arms)
         for q in range(m):
@@ -126,8 +126,8 @@ def cross(i, rule, table, arms):
             if table.verdicts[e] == Verdict.ABSENT:
                 scores[SCORE, e], scores[LOOSE, e] = np.inf, 0.0
                 continue
-            found, table.levels[e] = table.spare[FOUND, q], table.spare[LEVEL, q]
-            wanted = max(rule.threshold + known[i, Fact.AHEAD] + lined[Line.AHEAD, q] - FREE, 0.25)
+            found, table.levels[e] = table.spare[Spare.FOUND, q], table.spare[Spare.LEVEL, q]
+            wanted = max(rule.threshold + known[i, Fact.AHEAD] + lined[Line.AHEAD, q] - ONE_SIDED, 0.25)
             scores[SCORE, e] = found / wanted if found > 0.0 else 0.0
             exact = found == 0.0 and arms.shift[i] == arms.shift[q] == 0.0
             scores[SECOND, e], scores[LOOSE, e] = known[i, Fact.N] + lined[Line.N, q], 0.0 if exact else 1.0
@@ -143,7 +143,7 @@ def touch(seat, game):
     """The exchanges of a seat anew, after its arm has changed; the first ``rows[seat]`` of them lie side by side."""
     table = game.table
     first, links = table.first, table.links
-    beside, known = first[seat] + table.rows[seat], table.state[SQUARE] > 0
+    beside, known = first[seat] + table.rows[seat], table.state[State.SQUARE] > 0
     if known:
         for q in range(cross(seat, game.rule, table, game.arms)):
             bound(table.poor[q], game)
@@ -151,7 +151,7 @@ def touch(seat, game):
         e = links[first[seat]]
         if known:
             pass
-        elif table.state[ALIKE]:
+        elif table.state[State.ALIKE]:
             arm, upper = table.sitting[seat], table.pair[UPPER, e] == table.sitting[seat]
             other = table.pair[LOWER if upper else UPPER, e]
             sweep(arm, upper, e, table.seats[other], game.rule, table)
@@ -170,9 +170,9 @@ def rescore(anew, many, game):
     """The exchanges of all arms anew, or of the first so many of ``moved``."""
     table = game.table
     if anew:
-        for e in range(table.state[COUNT]):
+        for e in range(table.state[State.COUNT]):
             bound(e, game)
-        enter(table.tree, table.state[COUNT])
+        enter(table.tree, table.state[State.COUNT])
         play(table.tree, np.int64(0), len(table.levels), table.scores)
     else:
         for q in range(many):
@@ -218,7 +218,7 @@ def short(e, game):
 @apart
 def blocking(game):
     """The first exchange, in the order of the class, whose evidence is below the threshold; -1 if there is none."""
-    verdicts, scores, count, many = game.table.verdicts, game.table.scores, game.table.state[COUNT], 0
+    verdicts, scores, count, many = game.table.verdicts, game.table.scores, game.table.state[State.COUNT], 0
     heap = np.empty((2, count), np.int64)
     for e in range(count):
         if verdicts[e] == Verdict.UNKNOWN or verdicts[e] == Verdict.SHORT:
@@ -236,7 +236,7 @@ def blocking(game):
 @tight
 def look(game):
     """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
-    if game.table.state[COUNT] == 0:
+    if game.table.state[State.COUNT] == 0:
         return -1, True
     e = weakest(game)
     if not near(e, game) or short(e, game):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data import Arms, Array, Record, Sequence, Stock
+from ..data import Arms, Array, Record, Sequence, Stock, state_of
 from ..enums import Family
 from ..kernels.glr import Fact
 from ..kernels.tournament import size_of
@@ -15,11 +15,8 @@ from .batch import Batch, batch_of
 from .declare import lowered
 
 UPPER, LOWER = 0, 1  # rows of ``pair`` and ``slopes``
-# Entries of ``state``: samples so far, with those planned; exchanges; half pairs; the fewest samples of an arm, some time ago;
-# how many arms were observed since the last look, -1 at first, and how many of them gave evidence; whether all arms are of one
-# kind and range; whether all arms have been seen; whether exchange a m + b is that of a and b, and all arms are in units of
-# [0, 1].
-TOTAL, COUNT, HALVES, FEWEST, OBSERVED, FRESH, ALIKE, BEGUN, SQUARE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+
 FAR = 4  # bounds hold for so many planned samples of an arm; then there are new ones
 
 
@@ -86,7 +83,7 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
         spare=np.empty((3, m)), poor=np.empty(2 * m, whole),
         weights=np.empty(m), paired=paired, counts=record.counts.copy(), moved=np.empty(2 * m, whole),
         decision=decision.astype(whole),
-        before=np.zeros(m, whole), state=np.array([record.counts.sum(), 0, halves, 0, -1, 0, int(alike), 0, 0]),
+        before=np.zeros(m, whole), state=state_of(TOTAL=record.counts.sum(), HALVES=halves, OBSERVED=-1, ALIKE=int(alike)),
     )  # fmt: skip
 
 

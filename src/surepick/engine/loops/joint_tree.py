@@ -6,7 +6,7 @@ from typing import Any
 
 from ..compile import apart, kernel, tight
 from ..data import Tree
-from ..enums import Stop
+from ..enums import State, Stop
 from ..kernels.draws import sample
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
@@ -15,7 +15,7 @@ from .declare import Loop, Stretch
 from .joint import begin, choose, lacking, observed
 from .joint_rounds import run_in_batches, seated
 from .joint_scores import look, rescore
-from .joint_table import COUNT, FRESH, LOWER, OBSERVED, TOTAL, UPPER, game_of
+from .joint_table import LOWER, UPPER, game_of
 
 
 @apart
@@ -40,7 +40,7 @@ def lay(data, table):
     for i in range(m, 0, -1):  # back to where every list begins
         first[i] = first[i - 1]
     first[0] = 0
-    table.state[COUNT] = count
+    table.state[State.COUNT] = count
 
 
 @tight
@@ -60,14 +60,14 @@ def overtaken(i, table):
 def seat(data, game):
     """See joint_rounds.py."""
     table = game.table
-    anew = table.state[OBSERVED] < 0
-    for q in range(table.state[OBSERVED]):
+    anew = table.state[State.OBSERVED] < 0
+    for q in range(table.state[State.OBSERVED]):
         anew = anew or overtaken(game.batch.arms[q], table)
     if anew:
         best(data, table.weights, table.decision)
         lay(data, table)
-    rescore(anew, table.state[FRESH], game)
-    return True, anew, table.state[FRESH]
+    rescore(anew, table.state[State.FRESH], game)
+    return True, anew, table.state[State.FRESH]
 
 
 @kernel
@@ -81,7 +81,7 @@ def run(data, game, limit, rounds):
         if game.batch.spend and lacking(e, game):
             return Stop.UNSURE.value, -1
         arm = choose(e, certified and not game.batch.spend, game)
-        what = sample(arm, state[TOTAL], game.record, game.stock, limit)
+        what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
         if what != Stop.PAUSED:
             return what, arm
         observed(arm, game)

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compile import kernel, lean, tight
-from ..data import Array, JointTest, Record, Sequence, Stock
-from ..enums import CLOSE, TRIES, Column, Family, Form, Span, Stop, Unit
+from ..data import Array, JointTest, Record, Sequence, Stock, state_of
+from ..enums import SAME_SLOPE, TRIES, Column, Family, Form, Span, State, Stop, Unit
 from ..kernels.exchanges import behind
 from ..kernels.linear import bend, bend_with, certain, differ, excess, first_slope, lead, regret_of, slope_of, spread_of
 from ..kernels.mixtures import BOTH, unit_evidence
@@ -29,12 +29,9 @@ from ..kernels.sequences import ends, log_term, placed, unit_of, weight_at
 from .batch import Batch, batch_of, distinct, plan, planned, room, take
 from .declare import Stretch, lowered
 
-NEAR = 1e-9  # by which a bound from all arms at once must be clear, relative to its terms
-SLIGHT = 1e-9  # more than arithmetic may err in evidence
+CLEAR_BY = 1e-9  # by which a bound from all arms at once must be clear, relative to its terms
+EVIDENCE_ERROR = 1e-9  # more than arithmetic may err in evidence
 ROUNDED = 1e-12  # the same of a gap that is compared with epsilon
-# Entries of ``state``: samples so far, planned ones included; the fewest of an arm, some time ago; how many arms were observed
-# since the last look, which come first in the plan, -1 at first.
-TOTAL, FEWEST, OBSERVED = 0, 1, 2
 
 
 class Rule(NamedTuple):
@@ -85,10 +82,10 @@ def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game
     rule = Rule(policy.level(explorer.delta), policy.b, policy.rho(explorer.delta), policy.whole)
     rounding = explorer.record.rounding
     test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), np.zeros(m), rounding, np.array([rule.level]))
-    state = np.array([record.counts.sum(), 0, -1])
+    state = state_of(TOTAL=record.counts.sum(), OBSERVED=-1)
     lower, upper, points = np.empty(m), np.empty(m), np.full((2, m), np.nan)
-    kept = lower, upper, np.zeros(m, np.bool_), points, np.array([0.5])
-    goal = Goal(explorer.epsilon, explorer.relative, policy.parts, largest, *kept, decision)
+    held = lower, upper, np.zeros(m, np.bool_), points, np.array([0.5])
+    goal = Goal(explorer.epsilon, explorer.relative, policy.parts, largest, *held, decision)
     counts, batch = record.counts.copy(), batch_of(explorer, source)
     return Game(
         rule, goal, test, policy.half, np.empty(m), np.empty_like(decision), counts, state, batch, sequence, record, stock
@@ -111,7 +108,7 @@ def see(i, game):
 @tight
 def settle(game):
     """Before a round: all arms are seen once, from then on those that are observed; the price of any difference."""
-    if game.state[OBSERVED] < 0:
+    if game.state[State.OBSERVED] < 0:
         for i in range(len(game.half)):
             see(i, game)
     if game.rule.whole:
@@ -125,11 +122,11 @@ def settle(game):
 def choose(everywhere, game):
     """An arm that is far behind, else the least known one in which decision and rival differ; or simply of all arms."""
     state, counts = game.state, game.counts
-    if not everywhere and state[FEWEST] < math.sqrt(state[TOTAL]) - 0.5 * len(counts):
+    if not everywhere and state[State.FEWEST] < math.sqrt(state[State.TOTAL]) - 0.5 * len(counts):
         arm, fewest = behind(counts), counts[0]
         for i in range(1, len(counts)):
             fewest = min(fewest, counts[i])
-        state[FEWEST] = fewest
+        state[State.FEWEST] = fewest
         if arm >= 0:
             return arm
     found, heaviest = -1, -1.0
@@ -147,13 +144,13 @@ def planning(blocked, limit, game):
     state, batch = game.state, game.batch
     if not (blocked or batch.spend):
         return Stop.DECIDED.value
-    size = room(state[TOTAL], batch, limit)
+    size = room(state[State.TOTAL], batch, limit)
     if size <= 0:
         return Stop.SPENT.value
     for _ in range(size):
         arm = choose(not blocked, game)
         game.counts[arm] += 1
-        state[TOTAL] += 1
+        state[State.TOTAL] += 1
         plan(arm, batch)
     return Stop.PAUSED.value
 
@@ -165,7 +162,7 @@ def planning(blocked, limit, game):
 def contained(i, n, p, game):
     """The points of an arm are in its interval for certain."""
     sequence, points = game.sequence, game.goal.points
-    level = sequence.level - SLIGHT
+    level = sequence.level - EVIDENCE_ERROR
     below = unit_evidence(n, p, points[0, i], sequence.rho, BOTH) <= level  # False if it is not a number
     return below and unit_evidence(n, p, points[1, i], sequence.rho, BOTH) <= level
 
@@ -192,8 +189,8 @@ def enclose(i, c, wholly, game):
 @lean
 def narrow(game):
     """A part of the box after the last samples."""
-    goal, sequence, changed = game.goal, game.sequence, game.state[OBSERVED]
-    c, every = log_term(game.state[TOTAL], sequence), changed < 0 or sequence.power > 0.0
+    goal, sequence, changed = game.goal, game.sequence, game.state[State.OBSERVED]
+    c, every = log_term(game.state[State.TOTAL], sequence), changed < 0 or sequence.power > 0.0
     for q in range(len(goal.lower) if every else changed):
         enclose(q if every else game.batch.arms[q], c, False, game)
 
@@ -201,7 +198,7 @@ def narrow(game):
 @lean
 def widen(game):
     """The whole box."""
-    c = log_term(game.state[TOTAL], game.sequence)
+    c = log_term(game.state[State.TOTAL], game.sequence)
     for i in range(len(game.goal.ends)):
         if not game.goal.ends[i]:
             enclose(i, c, True, game)
@@ -293,7 +290,7 @@ def flip(i, slope, data, test, rival, desk):
         if lead(rival, test) >= 0.0:
             return 1
         new = slope_of(rival, test)
-        if abs(new - slope) <= CLOSE * slope:
+        if abs(new - slope) <= SAME_SLOPE * slope:
             break
         slope = new
     return 1
@@ -318,7 +315,7 @@ def search(data, test, rival, desk):
         if rival[i] != test.decision[i]:
             loss[i] = 0.0
     for i in range(len(rival)):
-        if gain - loss[i] >= -base - NEAR * (size + base):
+        if gain - loss[i] >= -base - CLEAR_BY * (size + base):
             found = flip(i, slope, data, test, rival, desk)
             if found != 0:
                 return found
@@ -390,8 +387,8 @@ def run(data, game, desk, limit, rounds):
         what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm
-        state[OBSERVED] = distinct(batch)
-        for q in range(state[OBSERVED]):
+        state[State.OBSERVED] = distinct(batch)
+        for q in range(state[State.OBSERVED]):
             see(batch.arms[q], game)
     return Stop.PAUSED.value, -1
 

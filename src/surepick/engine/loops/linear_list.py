@@ -8,22 +8,29 @@ test itself is worked out, as Python does it; rewards that are as good as equal 
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..data import Array, Listed
-from ..enums import Span, Stop
+from ..enums import Span, State, Stop
 from ..kernels.linear import margin_of
 from ..kernels.lists import better
 from .batch import distinct, planned, take
 from .declare import Loop, Stretch
-from .linear import OBSERVED, allowed, challenge, edge, game_of, learn, narrow, planning, see, settle, verdict, widen
+from .linear import allowed, challenge, edge, game_of, learn, narrow, planning, see, settle, verdict, widen
 
 AGE = 1024  # changes of an arm after which all sums are worked out anew
-NEAR = 4e-12  # what rounding may change in a sum, relative to its terms
-ROW, LEFT = 0, 1  # entries of ``state``: the row of the decision, -1 at first; changes until all sums are worked out anew
+SUM_ERROR = 4e-12  # what rounding may change in a sum, relative to its terms
+
+
+class ListState(IntEnum):
+    """Entries of ``state``: the row of the decision, -1 at first; changes until all sums are worked out anew."""
+
+    ROW = 0
+    LEFT = 1
 
 
 class Sums(NamedTuple):
@@ -83,7 +90,7 @@ def add_up(data, test, sums):
 @kernel
 def leading(data, test, sums):
     """The first of the best decisions; -1 if rounding cannot tell."""
-    floor, found = sums.reward.max() - NEAR * sums.size[0], -1
+    floor, found = sums.reward.max() - SUM_ERROR * sums.size[0], -1
     for y in range(len(sums.reward)):
         if sums.reward[y] >= floor:
             ahead = 1 if found < 0 else better(y, found, data.decisions, test.value)
@@ -103,7 +110,7 @@ def copy(row, data, decision):
 @lean
 def decide(row, data, test, sums):
     """The decision is this row, and all others are compared with it."""
-    sums.state[ROW] = row
+    sums.state[ListState.ROW] = row
     copy(row, data, test.decision)
     for y in range(len(sums.reward)):
         compare(y, data, test, sums)
@@ -112,11 +119,11 @@ def decide(row, data, test, sums):
 @lean
 def blocking(data, test, sums):
     """The decision that blocks most, and its margin."""
-    row, most = sums.state[ROW], -np.inf
+    row, most = sums.state[ListState.ROW], -np.inf
     for y in range(len(sums.reward)):
         if y != row:
             most = max(most, sums.reward[y] + sums.reach[y])
-    floor = most - 4.0 * NEAR * (sums.size[0] + abs(most))
+    floor = most - 4.0 * SUM_ERROR * (sums.size[0] + abs(most))
     found, least = row, np.inf
     for y in range(len(sums.reward)):
         if y != row and sums.reward[y] + sums.reach[y] >= floor:
@@ -132,7 +139,7 @@ def shift(i, value, spread, price, data, test, sums):
     column = sums.columns[i]
     more, wider, dearer = test.value[i] - value, test.spread[i] - spread, test.price[i] - price
     sums.size[0] += sums.widest[i] * abs(more)
-    held, base = column[sums.state[ROW]], test.base[0]
+    held, base = column[sums.state[ListState.ROW]], test.base[0]
     for y in range(len(column)):
         sums.reward[y] += column[y] * more
         change = column[y] - held
@@ -182,14 +189,14 @@ def run(data, game, sums, limit, rounds):
     for _ in range(rounds):
         if planned(batch) == 0:
             settle(game)
-            old = state[LEFT] <= 0
+            old = state[ListState.LEFT] <= 0
             if old:
                 add_up(data, test, sums)
-                state[LEFT] = AGE
+                state[ListState.LEFT] = AGE
             row = leading(data, test, sums)
             if row < 0:
                 return Stop.UNSURE.value, -1
-            if old or row != state[ROW]:
+            if old or row != state[ListState.ROW]:
                 decide(row, data, test, sums)
             y, margin = blocking(data, test, sums)
             blocked = not margin > 0.0
@@ -205,13 +212,13 @@ def run(data, game, sums, limit, rounds):
         what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm
-        game.state[OBSERVED] = distinct(batch)
-        for q in range(game.state[OBSERVED]):
+        game.state[State.OBSERVED] = distinct(batch)
+        for q in range(game.state[State.OBSERVED]):
             i = batch.arms[q]
             value, spread, price = test.value[i], test.spread[i], test.price[i]
             see(i, game)
             shift(i, value, spread, price, data, test, sums)
-            state[LEFT] -= 1
+            state[ListState.LEFT] -= 1
     return Stop.PAUSED.value, -1
 
 

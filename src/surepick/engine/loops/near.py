@@ -15,7 +15,7 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..data import Array, Exchanges
-from ..enums import Column, Family
+from ..enums import Column, Family, State
 from ..kernels.exchanges import SLACK, unsure
 from ..kernels.gains import blur, gain
 from ..kernels.glr import Fact
@@ -25,12 +25,12 @@ from ..kernels.sequences import placed
 from ..kernels.tournament import ORDER, SCORE
 from ..kernels.witnesses import Point, divide, put, sharpen, weigh, weigh_well
 from .joint_scores import need
-from .joint_table import COUNT, HALVES, LOWER, UPPER, Game
+from .joint_table import LOWER, UPPER, Game
 
-CLOSE = 1e-9  # what differs by no more, as a share, is left to the arithmetic of the Python loop
+LEFT_TO_PYTHON = 1e-9  # what differs by no more, as a share, is left to the arithmetic of the Python loop
 GATE = 1.5  # quick estimates above so many epsilons are believed
 INWARDS = 0.25  # how far inside the box its witnesses are at most, as a share of the way to what is seen
-TINY = 1e-300
+NOT_ZERO = 1e-300
 WEIGHED = 500  # as in policies/joint.py
 
 
@@ -53,7 +53,7 @@ class Near(NamedTuple):
     points: Array  # its points: 2 i and 2 i + 1; the last two are for trials
     leads: Array  # what the exchange could gain at least
     tilts: Array
-    kept: Array  # the exchange of an arm that ``seek`` has found, and its two arms
+    sought: Array  # the exchange of an arm that ``seek`` has found, and its two arms
     corner: Array
     rival: Array
     plan: Array  # gains, as if samples that are planned had been taken
@@ -68,7 +68,7 @@ def near_of(explorer: Any, game: Game, sign: float) -> Near:
         gains=np.zeros(spots), blurs=np.zeros(m), most=np.zeros(m), widest=np.zeros(m, np.int64),
         box=np.zeros((m, 2)), stale=np.ones(m, np.bool_), inner=np.zeros((2, m)), ends=np.zeros((2 * m, len(Point))),
         pair=np.zeros((2, m), np.int64), points=np.zeros((2 * m + 2, len(Point))), leads=np.zeros(m), tilts=np.ones(m),
-        kept=np.full((3, m), -1), corner=np.zeros(m), rival=np.zeros(m, np.int64), plan=np.zeros(spots),
+        sought=np.full((3, m), -1), corner=np.zeros(m), rival=np.zeros(m, np.int64), plan=np.zeros(spots),
         decision=np.zeros(m, np.int64), holds=np.zeros(1, np.bool_),
     )  # fmt: skip
 
@@ -99,7 +99,7 @@ def follow(anew, many, game, near):
     if anew:
         for i in range(len(near.blurs)):
             renewed(i, game, near)
-        for e in range(table.state[COUNT]):
+        for e in range(table.state[State.COUNT]):
             regain(e, game, near)
     for q in range(many):
         renewed(table.moved[q], game, near)
@@ -119,7 +119,7 @@ def follow(anew, many, game, near):
 def largest(values, game):
     """The exchange with the largest value, the first of equal ones."""
     table, top = game.table, 0
-    for e in range(1, table.state[COUNT]):
+    for e in range(1, table.state[State.COUNT]):
         if values[e] > values[top] or (values[e] == values[top] and table.scores[ORDER, e] < table.scores[ORDER, top]):
             top = e
     return top
@@ -131,7 +131,7 @@ def gainable(game, near):
     table, most, single = game.table, near.most, 0.0
     for i in range(len(most)):
         most[i] = 0.0
-    for e in range(table.state[COUNT]):
+    for e in range(table.state[State.COUNT]):
         h, j = table.pair[UPPER, e], table.pair[LOWER, e]
         found = min(near.gains[e], game.arms.high[j] - game.arms.low[h])
         single = max(single, found)
@@ -192,7 +192,7 @@ def far(most, game, near):
         for i in range(len(near.most)):
             if game.table.decision[i] > 0:
                 size += seen(i, game, near)
-    return most > bar(GATE * near.epsilon, size, size, near) * (1.0 + CLOSE)
+    return most > bar(GATE * near.epsilon, size, size, near) * (1.0 + LEFT_TO_PYTHON)
 
 
 # -- witnesses ----------------------------------------------------------------------------------------------------------
@@ -304,10 +304,10 @@ def lay_witness(i, e, target, game, near):
 @lean
 def lay_kept(game, near):
     """Witnesses for the exchanges that were found last."""
-    pair, kept = game.table.pair, near.kept
+    pair, sought = game.table.pair, near.sought
     for i in range(len(near.leads)):
-        e = kept[0, i]
-        if 0 <= e < game.table.state[COUNT] and pair[UPPER, e] == kept[1, i] and pair[LOWER, e] == kept[2, i]:
+        e = sought[0, i]
+        if 0 <= e < game.table.state[State.COUNT] and pair[UPPER, e] == sought[1, i] and pair[LOWER, e] == sought[2, i]:
             lay_witness(i, e, game.rule.threshold, game, near)
 
 
@@ -316,7 +316,7 @@ def seek(game, near):
     """Witnesses for all exchanges that are not settled: about which of them could gain most quick estimates may err, where little
     was observed."""
     table = game.table
-    for e in range(table.state[COUNT]):
+    for e in range(table.state[State.COUNT]):
         h, j = table.pair[UPPER, e], table.pair[LOWER, e]
         wanted = need(h, j, game)
         if table.scores[SCORE, e] * wanted > wanted + SLACK:
@@ -326,7 +326,7 @@ def seek(game, near):
             if x > near.leads[i]:
                 keep_trial(i, e, x, tilt, game, near)
     for i in range(len(near.leads)):
-        near.kept[0, i], near.kept[1, i], near.kept[2, i] = near.widest[i], near.pair[UPPER, i], near.pair[LOWER, i]
+        near.sought[0, i], near.sought[1, i], near.sought[2, i] = near.widest[i], near.pair[UPPER, i], near.pair[LOWER, i]
 
 
 @lean
@@ -368,7 +368,7 @@ def gained(game, near):
 
 
 @lean
-def slack(room, game, near):
+def slack(spare, game, near):
     """By how much less evidence witnesses show so much less, all together."""
     above, below, least = 0.0, 0.0, np.inf
     for i in range(len(near.leads)):
@@ -378,7 +378,7 @@ def slack(room, game, near):
                 above += 1.0 / near.tilts[i]
             else:
                 below += 1.0 / near.tilts[i]
-    return room * least if near.each else room / max(above, below)
+    return spare * least if near.each else spare / max(above, below)
 
 
 @kernel
@@ -386,7 +386,7 @@ def consider(gap, way, game, near):
     """How far inside the box its witnesses may be laid: not at all if those of the exchanges do not show that the decision is not
     within epsilon, and -1 if it may be. ``gap`` is how far it is from the best at most, by the box itself, and ``way`` how far
     the arms that matter are from where they are seen."""
-    goal = inner_bar(game, near) * (1.0 + CLOSE)
+    goal = inner_bar(game, near) * (1.0 + LEFT_TO_PYTHON)
     near.holds[0] = False
     if not gap > goal:
         return -1.0
@@ -404,19 +404,19 @@ def consider(gap, way, game, near):
         sharpen_all(game.rule.threshold, game, near)
     lead = gained(game, near)
     if not lead > goal:
-        return -1.0 if game.table.state[HALVES] == 0 and reached(goal, game, near) else 0.0
+        return -1.0 if game.table.state[State.HALVES] == 0 and reached(goal, game, near) else 0.0
     if near.relative:  # from inside the box epsilon looks larger
         for i in range(len(near.most)):
             if game.table.decision[i] > 0:
-                way += near.epsilon / max(abs(1.0 - near.epsilon), TINY) * abs(near.corner[i] - seen(i, game, near))
-    room = (min(gap, lead) if near.relative else gap) - goal
-    return min(INWARDS, 0.5 * room / way)
+                way += near.epsilon / max(abs(1.0 - near.epsilon), NOT_ZERO) * abs(near.corner[i] - seen(i, game, near))
+    spare = (min(gap, lead) if near.relative else gap) - goal
+    return min(INWARDS, 0.5 * spare / way)
 
 
 @kernel
 def settle(gap, game, near):
     """Lay the witnesses of the exchanges halfway to what they are to show; ``gap`` is that of the box's witnesses."""
-    goal = inner_bar(game, near) * (1.0 + CLOSE)
+    goal = inner_bar(game, near) * (1.0 + LEFT_TO_PYTHON)
     less = slack(0.5 * (gained(game, near) - goal), game, near)
     target = game.rule.threshold - min(less, 0.5 * game.rule.threshold)
     for i in range(len(near.leads)):
@@ -433,7 +433,7 @@ def settle(gap, game, near):
 def reached(goal, game, near):
     """As the policy has it: the exchanges, or each of them, can gain no more than this."""
     table, arms, threshold = game.table, game.arms, game.rule.threshold
-    count = table.state[COUNT]
+    count = table.state[State.COUNT]
     swaps = Exchanges(
         table.pair[UPPER, :count], table.pair[LOWER, :count], table.slopes[UPPER, :count], table.slopes[LOWER, :count]
     )

@@ -9,20 +9,26 @@ already shows a larger gap.
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..compile import lean, tight
-from ..data import Array
-from ..enums import Column
+from ..data import Array, state_of
+from ..enums import Column, State
 from ..kernels.sequences import ends, log_term
 from .batch import distinct, plan, plan_evenly, planned
 
-LOW, UP = 0, 1  # rows of ``box``
-# Entries of ``state``: samples so far; how many arms were sampled since the last look, -1 at first; the option chosen last.
-TOTAL, MANY, FIRST = 0, 1, 2
-HAIR = 1e-9  # a gap that is larger by this part is larger, however rounding falls
+
+class BoxRow(IntEnum):
+    """Rows of ``box``."""
+
+    LOW = 0
+    UP = 1
+
+
+LARGER = 1e-9  # a gap that is larger by this part is larger, however rounding falls
 
 
 class Aim(NamedTuple):
@@ -57,7 +63,7 @@ def options_of(explorer: Any) -> Options:
     return Options(
         theta=np.empty((many, m)), decisions=decisions, rivals=decisions.copy(), near=np.zeros((many, 2)), box=np.empty((2, m)),
         corners=corners, undecided=np.empty(m, dtype=np.bool_), stakes=np.empty(m),
-        state=np.array([explorer.samples, -1, 0]),
+        state=state_of(TOTAL=explorer.samples, OBSERVED=-1),
     )  # fmt: skip
 
 
@@ -70,7 +76,7 @@ def place(i, c, options, sequence, record):
     """The interval of an arm by now, and its parameter in every option."""
     theta = options.theta
     low, up = ends(i, c, sequence, record)
-    options.box[LOW, i], options.box[UP, i] = low, up
+    options.box[BoxRow.LOW, i], options.box[BoxRow.UP, i] = low, up
     theta[0, i] = min(max(record.table[i, Column.ESTIMATE], low), up)
     theta[1, i] = min(max((low + up) / 2.0, low), up)
     if len(theta) > 2:
@@ -81,7 +87,7 @@ def place(i, c, options, sequence, record):
 @lean
 def look(options, batch, sequence, record):
     """The box by now; arms at rest have the intervals they had, unless these widen."""
-    c, many = log_term(options.state[TOTAL], sequence), options.state[MANY]
+    c, many = log_term(options.state[State.TOTAL], sequence), options.state[State.OBSERVED]
     if many >= 0 and sequence.power == 0.0:
         for q in range(many):
             place(batch.arms[q], c, options, sequence, record)
@@ -109,11 +115,11 @@ def set_stakes(options, record):
     stakes, box, counts = options.stakes, options.box, record.counts
     found = False
     for i in range(len(stakes)):
-        stakes[i] = stakes[i] * (box[UP, i] - box[LOW, i])
+        stakes[i] = stakes[i] * (box[BoxRow.UP, i] - box[BoxRow.LOW, i])
         found = found or stakes[i] > 0.0
     if not found:  # a rival that ties with the decision, or an upper bound without one
         for i in range(len(stakes)):
-            stakes[i] = box[UP, i] - box[LOW, i] if options.undecided[i] else 0.0
+            stakes[i] = box[BoxRow.UP, i] - box[BoxRow.LOW, i] if options.undecided[i] else 0.0
             found = found or stakes[i] > 0.0
     for i in range(len(stakes)):
         stakes[i] = (stakes[i] if found else 1.0) / counts[i]
@@ -147,5 +153,5 @@ def plan_next(gap, size, aim, options, batch, sequence, record):
 @tight
 def take_in(options, batch):
     """What was planned has been taken."""
-    options.state[TOTAL] += planned(batch)
-    options.state[MANY] = distinct(batch)
+    options.state[State.TOTAL] += planned(batch)
+    options.state[State.OBSERVED] = distinct(batch)

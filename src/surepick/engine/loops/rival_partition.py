@@ -16,30 +16,52 @@ The arms in which the two differ wait in a queue, the least known first; its hea
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..compile import kernel, lean, tight
-from ..data import Array, Partition
-from ..enums import Column, Form, Span, Stop
+from ..data import Array, Partition, state_of
+from ..enums import Column, Form, Span, State, Stop
 from ..kernels.draws import sample
 from ..kernels.heaps import before, exchange, fall, holds, moved, push, rank, remove
 from ..kernels.partitions import groups_of
 from ..kernels.sequences import log_term, weight_of, within, worth
 from .batch import batch_of, distinct, heaviest, plan_by, planned, room, take
 from .declare import Loop, Stretch, lowered
-from .rivals import CLOSE
-from .stretches import HAIR
+from .rivals import GAP_UNSURE
+from .stretches import LOG_OFF
 
 WEIGHT, CLIPPED, CORNER = 0, 1, 2  # rows of ``values``; the estimate lies within the interval, also if the interval is elsewhere
 DECISION, RIVAL, QUEUE = 0, 1, 2  # heaps
-# Rows of ``notes``: the power of two of an arm's horizon; the list of arms with this horizon that it is in, and its neighbours
-# there; the round whose corner it is kept by.
-POWER_OF, LIST, NEXT, LAST, ROUND = 0, 1, 2, 3, 4
-HEAD, UNTIL = 0, 1  # rows of ``lists``, by power of two: the first arm of the list; the horizon that ``logs`` is for
-GROUPS, MARKED = 0, 1  # rows of ``touched``: groups to be looked at; whether a group is among them
-TOTAL, WAITING, WITNESS, MOST, BEGUN = 0, 1, 2, 3, 4  # entries of ``state``
+
+
+class Note(IntEnum):
+    """Rows of ``notes``: the power of two of an arm's horizon; the list of arms with this horizon that it is in, and its
+    neighbours there; the round whose corner it is kept by."""
+
+    POWER_OF = 0
+    LIST = 1
+    NEXT = 2
+    LAST = 3
+    ROUND = 4
+
+
+class Horizons(IntEnum):
+    """Rows of ``lists``, by power of two: the first arm of the list; the horizon that ``logs`` is for."""
+
+    HEAD = 0
+    UNTIL = 1
+
+
+class Touched(IntEnum):
+    """Rows of ``touched``: groups to be looked at; whether a group is among them."""
+
+    GROUPS = 0
+    MARKED = 1
+
+
 NOWHERE = -1  # in no list, no queue, of no round
 PAD = 1e-10  # bounds found by bisection widen with time up to an error far below this
 LATEST = 2**62
@@ -67,8 +89,8 @@ def contest_of(data: Partition, counts: Array, scales: Array) -> Contest:
     values[WEIGHT] = scales * scales / counts
     heaps[[2 * DECISION, 2 * RIVAL]] = data.members
     notes, lists = np.full((5, m), NOWHERE), np.full((2, most + 1), NOWHERE)
-    notes[POWER_OF] = most // 2
-    state = np.array([counts.sum(), 0, 0, most, 0])
+    notes[Note.POWER_OF] = most // 2
+    state = state_of(TOTAL=counts.sum(), MOST=most)
     touched = np.zeros((2, groups), dtype=np.int64)
     return Contest(groups_of(data), values, heaps, notes, lists, touched, state, np.zeros(most + 1), np.zeros(1))
 
@@ -77,31 +99,31 @@ def contest_of(data: Partition, counts: Array, scales: Array) -> Contest:
 def log_until(j, t, contest, sequence):
     """The logarithm at the horizon, the last round before a multiple of 2^j; in this very round if j is 0."""
     last = t | ((1 << j) - 1)
-    if contest.lists[UNTIL, j] != last:
-        contest.lists[UNTIL, j] = last
-        contest.logs[j] = log_term(last, sequence) if j == 0 else log_term(last, sequence) * (1.0 + HAIR)
+    if contest.lists[Horizons.UNTIL, j] != last:
+        contest.lists[Horizons.UNTIL, j] = last
+        contest.logs[j] = log_term(last, sequence) if j == 0 else log_term(last, sequence) * (1.0 + LOG_OFF)
     return contest.logs[j]
 
 
 @tight
 def enlist(i, j, contest):
     """Move an arm to the list of this power of two, or to none."""
-    old, after, ahead = contest.notes[LIST, i], contest.notes[NEXT, i], contest.notes[LAST, i]
+    old, after, ahead = contest.notes[Note.LIST, i], contest.notes[Note.NEXT, i], contest.notes[Note.LAST, i]
     if old == j:
         return
     if old != NOWHERE:
         if ahead == NOWHERE:
-            contest.lists[HEAD, old] = after
+            contest.lists[Horizons.HEAD, old] = after
         else:
-            contest.notes[NEXT, ahead] = after
+            contest.notes[Note.NEXT, ahead] = after
         if after != NOWHERE:
-            contest.notes[LAST, after] = ahead
-    contest.notes[LIST, i] = j
+            contest.notes[Note.LAST, after] = ahead
+    contest.notes[Note.LIST, i] = j
     if j != NOWHERE:
-        head = contest.lists[HEAD, j]
-        contest.notes[NEXT, i], contest.notes[LAST, i], contest.lists[HEAD, j] = head, NOWHERE, i
+        head = contest.lists[Horizons.HEAD, j]
+        contest.notes[Note.NEXT, i], contest.notes[Note.LAST, i], contest.lists[Horizons.HEAD, j] = head, NOWHERE, i
         if head != NOWHERE:
-            contest.notes[LAST, head] = i
+            contest.notes[Note.LAST, head] = i
 
 
 @lean
@@ -118,7 +140,7 @@ def keep(i, j, t, edge, end, start, contest, sequence, record):
         if sequence.form == Form.DIVERGENCE and j > 0:
             corner += -PAD * sequence.span[Span.WIDE, i] if above else PAD * sequence.span[Span.WIDE, i]
             horizon = j
-        contest.notes[ROUND, i] = t if horizon == 0 else NOWHERE
+        contest.notes[Note.ROUND, i] = t if horizon == 0 else NOWHERE
         enlist(i, where, contest)
     else:
         low, up = worth(i, contest.logs[0], sequence, record)
@@ -151,13 +173,13 @@ def nearer(i, other, t, edge, end, start, contest, sequence, record):
     taken, above = contest.heaps[2 * DECISION + 1, i] < edge, contest.heaps[2 * RIVAL + 1, i] < edge
     low, up = worth(i, log_until(0, t, contest, sequence), sequence, record)
     corner = low if taken else up
-    room = corner - contest.values[CORNER, other] if above else contest.values[CORNER, other] - corner
+    distance = corner - contest.values[CORNER, other] if above else contest.values[CORNER, other] - corner
     j = 0
     if taken == above:
-        if room > 0.0:
-            j = furthest(i, corner, room, contest.notes[POWER_OF, i] - 1, t, contest, sequence)
-        contest.notes[POWER_OF, i] = j
-    elif room > PAD * sequence.span[Span.WIDE, i]:
+        if distance > 0.0:
+            j = furthest(i, corner, distance, contest.notes[Note.POWER_OF, i] - 1, t, contest, sequence)
+        contest.notes[Note.POWER_OF, i] = j
+    elif distance > PAD * sequence.span[Span.WIDE, i]:
         j = 1
     keep(i, j, t, edge, end, start, contest, sequence, record)
 
@@ -168,9 +190,13 @@ def tend(i, edge, contest):
     differs = (contest.heaps[2 * DECISION + 1, i] < edge) != (contest.heaps[2 * RIVAL + 1, i] < edge)
     waits = contest.heaps[2 * QUEUE + 1, i] != NOWHERE
     if differs and not waits:
-        contest.state[WAITING] = push(contest.heaps, QUEUE, 0, contest.state[WAITING], i, contest.values, WEIGHT, -1.0)
+        contest.state[State.WAITING] = push(
+            contest.heaps, QUEUE, 0, contest.state[State.WAITING], i, contest.values, WEIGHT, -1.0
+        )
     elif waits and not differs:
-        contest.state[WAITING] = remove(contest.heaps, QUEUE, 0, contest.state[WAITING], i, contest.values, WEIGHT, -1.0)
+        contest.state[State.WAITING] = remove(
+            contest.heaps, QUEUE, 0, contest.state[State.WAITING], i, contest.values, WEIGHT, -1.0
+        )
         contest.heaps[2 * QUEUE + 1, i] = NOWHERE
 
 
@@ -182,7 +208,7 @@ def settle(t, edge, end, start, contest, sequence, record):
         a, b = contest.heaps[2 * RIVAL, start], contest.heaps[2 * RIVAL, edge]
         if before(contest.values, CORNER, -1.0, a, b):
             return
-        old_a, old_b = drift and contest.notes[ROUND, a] != t, drift and contest.notes[ROUND, b] != t
+        old_a, old_b = drift and contest.notes[Note.ROUND, a] != t, drift and contest.notes[Note.ROUND, b] != t
         # one that differs goes first: it can only make room
         if old_a and (contest.heaps[2 * DECISION + 1, a] >= edge or not old_b):
             nearer(a, b, t, edge, end, start, contest, sequence, record)
@@ -192,7 +218,7 @@ def settle(t, edge, end, start, contest, sequence, record):
             contest.heaps[2 * RIVAL, start], contest.heaps[2 * RIVAL + 1, b] = b, start
             contest.heaps[2 * RIVAL, edge], contest.heaps[2 * RIVAL + 1, a] = a, edge
             for i in (a, b):
-                j = contest.notes[POWER_OF, i]
+                j = contest.notes[Note.POWER_OF, i]
                 keep(i, j, t, edge, end, start, contest, sequence, record)
                 tend(i, edge, contest)
 
@@ -201,24 +227,24 @@ def settle(t, edge, end, start, contest, sequence, record):
 def extend(since, t, data, contest, sequence, record):
     """Further horizons for the arms whose horizon was reached since; returns the number of groups that are touched."""
     top, groups = 0, 0
-    while top < contest.state[MOST] and since >> (top + 1) != t >> (top + 1):
+    while top < contest.state[State.MOST] and since >> (top + 1) != t >> (top + 1):
         top += 1
     for j in range(top, -1, -1):
-        i = contest.lists[HEAD, j]
-        contest.lists[HEAD, j] = NOWHERE
+        i = contest.lists[Horizons.HEAD, j]
+        contest.lists[Horizons.HEAD, j] = NOWHERE
         while i != NOWHERE:
-            following, g = contest.notes[NEXT, i], contest.group[i]
-            contest.notes[LIST, i], further = NOWHERE, 1
+            following, g = contest.notes[Note.NEXT, i], contest.group[i]
+            contest.notes[Note.LIST, i], further = NOWHERE, 1
             edge = data.starts[g] + data.k
             taken, above = contest.heaps[2 * DECISION + 1, i] < edge, contest.heaps[2 * RIVAL + 1, i] < edge
             if taken == above:
                 corner, border = contest.values[CORNER, i], contest.heaps[2 * RIVAL, edge if above else data.starts[g]]
-                room = abs(contest.values[CORNER, border] - corner)
-                further = furthest(i, corner, room, contest.state[MOST], t, contest, sequence)
-                contest.notes[POWER_OF, i] = further
+                distance = abs(contest.values[CORNER, border] - corner)
+                further = furthest(i, corner, distance, contest.state[State.MOST], t, contest, sequence)
+                contest.notes[Note.POWER_OF, i] = further
             keep(i, further, t, edge, data.starts[g + 1], data.starts[g], contest, sequence, record)
-            if contest.touched[MARKED, g] == 0:
-                contest.touched[MARKED, g], contest.touched[GROUPS, groups] = 1, g
+            if contest.touched[Touched.MARKED, g] == 0:
+                contest.touched[Touched.MARKED, g], contest.touched[Touched.GROUPS, groups] = 1, g
                 groups += 1
             i = following
     return groups
@@ -228,8 +254,8 @@ def extend(since, t, data, contest, sequence, record):
 def renewed(groups, t, data, contest, sequence, record):
     """Make the rivals of touched groups right."""
     for p in range(groups):
-        g = contest.touched[GROUPS, p]
-        contest.touched[MARKED, g] = 0
+        g = contest.touched[Touched.GROUPS, p]
+        contest.touched[Touched.MARKED, g] = 0
         settle(t, data.starts[g] + data.k, data.starts[g + 1], data.starts[g], contest, sequence, record)
 
 
@@ -246,12 +272,12 @@ def reach(i, last, sequence, record):
 @lean
 def begin(data, contest, sequence, record):
     """All that is kept, unless it is there."""
-    m, t = len(contest.group), contest.state[TOTAL]
-    if contest.state[BEGUN]:
+    m, t = len(contest.group), contest.state[State.TOTAL]
+    if contest.state[State.BEGUN]:
         return
-    contest.state[BEGUN] = 1
+    contest.state[State.BEGUN] = 1
     contest.logs[0] = log_term(t, sequence)
-    contest.lists[UNTIL, 0] = t
+    contest.lists[Horizons.UNTIL, 0] = t
     last = log_term(LATEST, sequence)
     contest.size[0] = 0.0
     for i in range(m):
@@ -270,10 +296,10 @@ def begin(data, contest, sequence, record):
         rank(contest.heaps, RIVAL, start, data.k, end, contest.values, CORNER)
         for p in range(start, end):
             i = contest.heaps[2 * DECISION, p]
-            j = contest.notes[POWER_OF, i]
+            j = contest.notes[Note.POWER_OF, i]
             keep(i, j, t, edge, end, start, contest, sequence, record)
         settle(t, edge, end, start, contest, sequence, record)
-    contest.state[WAITING] = 0
+    contest.state[State.WAITING] = 0
     for i in range(m):
         contest.heaps[2 * QUEUE + 1, i] = NOWHERE
     for i in range(m):
@@ -301,7 +327,7 @@ def weigh(t, data, contest, sequence, record):
     """DECIDED if the gap is not above 0, UNSURE if rounding cannot tell, PAUSED if it is above."""
     c = log_until(0, t, contest, sequence)
     gap, size, most = 0.0, 0.0, -1.0
-    for p in range(contest.state[WAITING]):
+    for p in range(contest.state[State.WAITING]):
         i = contest.heaps[2 * QUEUE, p]
         low, up = worth(i, c, sequence, record)
         taken = contest.heaps[2 * DECISION + 1, i] < data.starts[contest.group[i]] + data.k
@@ -309,8 +335,8 @@ def weigh(t, data, contest, sequence, record):
         size += abs(low) if taken else abs(up)
         by = ahead_by(i, data, contest)
         if by > most:
-            most, contest.state[WITNESS] = by, i
-    if abs(gap) <= CLOSE * size:
+            most, contest.state[State.WITNESS] = by, i
+    if abs(gap) <= GAP_UNSURE * size:
         return Stop.UNSURE.value
     return Stop.DECIDED.value if gap < 0.0 else Stop.PAUSED.value
 
@@ -318,12 +344,12 @@ def weigh(t, data, contest, sequence, record):
 @tight
 def standing(t, by_gap, data, contest, sequence, record):
     """DECIDED if the rival is no better than the decision, UNSURE if rounding cannot tell, PAUSED if it may be better."""
-    if contest.state[WAITING] == 0:
+    if contest.state[State.WAITING] == 0:
         return Stop.DECIDED.value
     if by_gap:
-        least = 4.0 * CLOSE * contest.state[WAITING] * contest.size[0]
+        least = 4.0 * GAP_UNSURE * contest.state[State.WAITING] * contest.size[0]
         head = contest.heaps[2 * QUEUE, 0]
-        if ahead_by(head, data, contest) <= least and ahead_by(contest.state[WITNESS], data, contest) <= least:
+        if ahead_by(head, data, contest) <= least and ahead_by(contest.state[State.WITNESS], data, contest) <= least:
             return weigh(t, data, contest, sequence, record)
     return Stop.PAUSED.value
 
@@ -343,10 +369,10 @@ def sampled(arm, t, data, contest, sequence, record):
         moved(contest.heaps, DECISION, edge, end - edge, arm, contest.values, CLIPPED, -1.0)
     a, b = contest.heaps[2 * DECISION, start], contest.heaps[2 * DECISION, edge]
     swapped = exchange(contest.heaps, DECISION, start, data.k, end, contest.values, CLIPPED)
-    keep(arm, contest.notes[POWER_OF, arm], t, edge, end, start, contest, sequence, record)
+    keep(arm, contest.notes[Note.POWER_OF, arm], t, edge, end, start, contest, sequence, record)
     if swapped:
         other = a if b == arm else b
-        keep(other, contest.notes[POWER_OF, other], t, edge, end, start, contest, sequence, record)
+        keep(other, contest.notes[Note.POWER_OF, other], t, edge, end, start, contest, sequence, record)
         tend(arm, edge, contest)
         tend(other, edge, contest)
     if not before(contest.values, CORNER, -1.0, contest.heaps[2 * RIVAL, start], contest.heaps[2 * RIVAL, edge]):
@@ -356,7 +382,7 @@ def sampled(arm, t, data, contest, sequence, record):
 @lean
 def one_by_one(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
     """As ``in_batches`` for one sample between two looks, without a plan: here nanoseconds count."""
-    t = contest.state[TOTAL]
+    t = contest.state[State.TOTAL]
     drift, last = sequence.power > 0.0, log_term(LATEST, sequence)
     for _ in range(rounds):
         what = standing(t, by_gap, data, contest, sequence, record)
@@ -367,17 +393,26 @@ def one_by_one(by_gap, data, contest, batch, sequence, record, stock, limit, rou
             arm = contest.heaps[2 * QUEUE, 0]
         elif batch.spend:  # nothing is in question
             arm = heaviest(WEIGHT, contest.values)
-            queued = holds(contest.heaps, QUEUE, 0, contest.state[WAITING], arm)
+            queued = holds(contest.heaps, QUEUE, 0, contest.state[State.WAITING], arm)
         what = sample(arm, t, record, stock, limit)
         if what != Stop.PAUSED:
             return what, arm
         contest.values[WEIGHT, arm] = weight_of(arm, sequence, record)
         if queued:
-            fall(contest.heaps, QUEUE, 0, contest.state[WAITING], contest.heaps[2 * QUEUE + 1, arm], contest.values, WEIGHT, -1.0)
+            fall(
+                contest.heaps,
+                QUEUE,
+                0,
+                contest.state[State.WAITING],
+                contest.heaps[2 * QUEUE + 1, arm],
+                contest.values,
+                WEIGHT,
+                -1.0,
+            )
         contest.size[0] = max(contest.size[0], reach(arm, last, sequence, record))
         groups = extend(t, t + 1, data, contest, sequence, record) if drift else 0
         t += 1
-        contest.state[TOTAL] = t
+        contest.state[State.TOTAL] = t
         sampled(arm, t, data, contest, sequence, record)
         renewed(groups, t, data, contest, sequence, record)
     return Stop.PAUSED.value, np.int64(-1)
@@ -386,7 +421,7 @@ def one_by_one(by_gap, data, contest, batch, sequence, record, stock, limit, rou
 @lean
 def in_batches(by_gap, data, contest, batch, sequence, record, stock, limit, rounds):
     """Rounds until something needs the caller."""
-    t = contest.state[TOTAL]
+    t = contest.state[State.TOTAL]
     drift, last = sequence.power > 0.0, log_term(LATEST, sequence)
     for _ in range(rounds):
         size = room(t, batch, limit)
@@ -398,18 +433,18 @@ def in_batches(by_gap, data, contest, batch, sequence, record, stock, limit, rou
                 return what, np.int64(-1)
             while planned(batch) < size and what != Stop.DECIDED:
                 plan_by(contest.heaps[2 * QUEUE, 0], WEIGHT, contest.values, batch, sequence, record)
-                fall(contest.heaps, QUEUE, 0, contest.state[WAITING], 0, contest.values, WEIGHT, -1.0)
+                fall(contest.heaps, QUEUE, 0, contest.state[State.WAITING], 0, contest.values, WEIGHT, -1.0)
             while planned(batch) < size:  # nothing is in question
                 arm = heaviest(WEIGHT, contest.values)
                 plan_by(arm, WEIGHT, contest.values, batch, sequence, record)
-                if holds(contest.heaps, QUEUE, 0, contest.state[WAITING], arm):
-                    moved(contest.heaps, QUEUE, 0, contest.state[WAITING], arm, contest.values, WEIGHT, -1.0)
+                if holds(contest.heaps, QUEUE, 0, contest.state[State.WAITING], arm):
+                    moved(contest.heaps, QUEUE, 0, contest.state[State.WAITING], arm, contest.values, WEIGHT, -1.0)
         what, arm = take(batch, record, stock)
         if what != Stop.PAUSED:
             return what, arm
         since, groups = t, 0
         t += planned(batch)
-        contest.state[TOTAL] = t
+        contest.state[State.TOTAL] = t
         many = distinct(batch)
         for q in range(many):
             contest.size[0] = max(contest.size[0], reach(batch.arms[q], last, sequence, record))

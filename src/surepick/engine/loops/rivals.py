@@ -19,7 +19,7 @@ from ..kernels.sequences import ends, log_term, weight_of
 from .batch import batch_of, distinct, finish, plan_by, planned, room, take
 from .declare import Stretch, lowered
 
-CLOSE = 1e-9  # a gap this near 0, by the size of its terms, is left to the arithmetic of the Python loop
+GAP_UNSURE = 1e-9  # a gap this near 0, by the size of its terms, is left to the arithmetic of the Python loop
 
 
 class Corner(NamedTuple):
@@ -77,7 +77,7 @@ def contested(by_gap, corner):
     if not differ:
         return Stop.DECIDED.value
     if by_gap:
-        if abs(gap) <= CLOSE * size:
+        if abs(gap) <= GAP_UNSURE * size:
             return Stop.UNSURE.value
         if gap < 0.0:
             return Stop.DECIDED.value

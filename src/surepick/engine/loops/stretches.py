@@ -7,33 +7,34 @@ from __future__ import annotations
 import numpy as np
 
 from ..compile import lean
+from ..enums import State
 from ..kernels.sequences import log_term
 
-# Entries of a loop's ``state``: samples so far; arms in the queue; the last round of the stretch; how long it is; an arm that was
-# undecided; how long stretches are at least and at most.
-TOTAL, WAITING, HORIZON, LENGTH, WITNESS, SHORTEST, LONGEST = 0, 1, 2, 3, 4, 5, 6
 ENDED = -1  # the horizon before a stretch begins
-HAIR = 1e-12  # the logarithm at the horizon is put off by this, so that its rounding does not matter
+LOG_OFF = 1e-12  # the logarithm at the horizon is put off by this, so that its rounding does not matter
 
 
 @lean
 def renew(t, state, logs, sequence):
     """A new stretch begins: its horizon, and the logarithm at both its ends."""
     if sequence.power > 0.0:
-        if state[HORIZON] != ENDED:  # the last stretch was not too long
-            state[LENGTH] = min(2 * state[LENGTH], state[LONGEST])
-        state[HORIZON] = t + state[LENGTH]
-        logs[0] = log_term(t, sequence) * (1.0 - HAIR)
-        logs[1] = log_term(state[HORIZON], sequence) * (1.0 + HAIR)
+        if state[State.HORIZON] != ENDED:  # the last stretch was not too long
+            state[State.LENGTH] = min(2 * state[State.LENGTH], state[State.LONGEST])
+        state[State.HORIZON] = t + state[State.LENGTH]
+        logs[0] = log_term(t, sequence) * (1.0 - LOG_OFF)
+        logs[1] = log_term(state[State.HORIZON], sequence) * (1.0 + LOG_OFF)
     else:
-        state[HORIZON] = np.iinfo(np.int64).max
+        state[State.HORIZON] = np.iinfo(np.int64).max
         logs[0] = logs[1] = log_term(t, sequence)
 
 
 @lean
 def shorten(state, logs):
     """Too close to call: a shorter stretch says more. False if it is short already."""
-    if logs[0] == logs[1] or state[LENGTH] <= state[SHORTEST]:
+    if logs[0] == logs[1] or state[State.LENGTH] <= state[State.SHORTEST]:
         return False
-    state[LENGTH], state[HORIZON] = max(state[LENGTH] // 8, state[SHORTEST]), ENDED
+    state[State.LENGTH], state[State.HORIZON] = (
+        max(state[State.LENGTH] // 8, state[State.SHORTEST]),
+        ENDED,
+    )
     return True

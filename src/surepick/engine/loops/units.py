@@ -13,22 +13,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..compile import lean, tight
-from ..enums import Span, Status, Stop
+from ..data import state_of
+from ..enums import Span, State, Status, Stop
 from ..kernels.corners import (
-    BEGUN,
     CORE_LOW,
     CORE_UP,
     FENCE_LOW,
     FENCE_UP,
     HELD,
     LACKING,
-    LEVEL,
-    LIMBO,
     PARKED,
-    TOTAL,
-    WAITING,
-    WHERE,
-    WITNESS,
+    ArmNote,
     Array,
     Corners,
     balance,
@@ -44,10 +39,10 @@ from ..kernels.draws import sample
 from ..kernels.heaps import arrange, fall, moved, pop, push
 from ..kernels.sequences import ends, log_term, weight_of
 from .batch import distinct, heaviest, plan_by, planned, room, take
-from .stretches import HAIR
+from .stretches import LOG_OFF
 
 BEGIN, END, UNTIL = 0, 1, 2  # rows of ``reach``, of an arm's fence: the logarithm at its beginning, at its horizon; the horizon
-ROOM = 1.0 / 32.0  # fences and cores are this share of an interval away from it
+PADDING = 1.0 / 32.0  # fences and cores are this share of an interval away from it
 PATIENCE = 8  # samples of an arm after which its horizon may be further away again, if it had to be brought nearer
 
 
@@ -65,7 +60,7 @@ def corners_of(near: Array, counts: Array, scales: Array) -> Corners:
         timer=np.zeros((2, m), dtype=np.int64),
         weights=(scales * scales / counts)[None, :],
         notes=np.zeros((3, m), dtype=np.int64),
-        state=np.array([counts.sum(), 0, 0, 0, 0]),
+        state=state_of(TOTAL=counts.sum()),
         reach=np.zeros((3, m)),
         warm=units[:2].copy(),
     )
@@ -98,17 +93,17 @@ def highest(t, m):
 @lean
 def fence_in(i, t, level, corners, sequence, record):
     """A new fence and core for an arm: its parameters at the four corners."""
-    corners.notes[LEVEL, i] = level
+    corners.notes[ArmNote.LEVEL, i] = level
     if sequence.power > 0.0:
         now = log_term(t, sequence)
         corners.reach[UNTIL, i] = t + (1 << level) - 1
-        corners.reach[BEGIN, i] = now * (1.0 - HAIR) if level > 0 else now
-        corners.reach[END, i] = log_term(corners.reach[UNTIL, i], sequence) * (1.0 + HAIR) if level > 0 else now
+        corners.reach[BEGIN, i] = now * (1.0 - LOG_OFF) if level > 0 else now
+        corners.reach[END, i] = log_term(corners.reach[UNTIL, i], sequence) * (1.0 + LOG_OFF) if level > 0 else now
     else:
         corners.reach[UNTIL, i] = np.inf
         corners.reach[BEGIN, i] = corners.reach[END, i] = log_term(t, sequence)
     low, up = ends(i, corners.reach[END, i], sequence, record)
-    pad = ROOM * (up - low) if level == highest(t, len(record.counts)) else 0.0
+    pad = PADDING * (up - low) if level == highest(t, len(record.counts)) else 0.0
     fence_low, fence_up = max(low - pad, sequence.span[Span.LOW, i]), min(up + pad, sequence.span[Span.HIGH, i])
     if corners.reach[BEGIN, i] != corners.reach[END, i]:
         low, up = ends(i, corners.reach[BEGIN, i], sequence, record)
@@ -120,7 +115,7 @@ def fence_in(i, t, level, corners, sequence, record):
 @lean
 def refence(i, t, level, hand, corners, sequence, record):
     """A new fence and core for an arm, and the units at all corners."""
-    if corners.notes[WHERE, i] == PARKED:
+    if corners.notes[ArmNote.WHERE, i] == PARKED:
         unpark(i, corners)
     at = fence_in(i, t, level, corners, sequence, record)
     moved(corners.timer, 0, 0, len(record.counts), i, corners.reach, UNTIL, 1.0)
@@ -137,11 +132,11 @@ def look_closer(i, t, hand, corners, sequence, record):
     m, j = len(record.counts), i
     for h in (HELD + CORE_LOW, LACKING + CORE_UP, HELD + FENCE_LOW, LACKING + FENCE_UP):
         a = m - 1 - corners.heaps[2 * h, 0]
-        if corners.notes[LEVEL, a] > corners.notes[LEVEL, j]:
+        if corners.notes[ArmNote.LEVEL, a] > corners.notes[ArmNote.LEVEL, j]:
             j = a
-    if corners.notes[LEVEL, j] == 0:
+    if corners.notes[ArmNote.LEVEL, j] == 0:
         return False
-    level = max(corners.notes[LEVEL, j] - 3, 0) if sequence.power > 0.0 else 0
+    level = max(corners.notes[ArmNote.LEVEL, j] - 3, 0) if sequence.power > 0.0 else 0
     refence(j, t, level, hand, corners, sequence, record)
     return True
 
@@ -149,10 +144,10 @@ def look_closer(i, t, hand, corners, sequence, record):
 @lean
 def begin(everywhere, hand, corners, sequence, record):
     """All fences, units and heaps, unless they are there."""
-    m, t = len(record.counts), corners.state[TOTAL]
-    if corners.state[BEGUN]:
+    m, t = len(record.counts), corners.state[State.TOTAL]
+    if corners.state[State.BEGUN]:
         return
-    corners.state[BEGUN] = 1
+    corners.state[State.BEGUN] = 1
     for i in range(m):
         at = fence_in(i, t, highest(t, m), corners, sequence, record)
         for q in range(4):
@@ -167,21 +162,21 @@ def begin(everywhere, hand, corners, sequence, record):
         hand_out(q, hand, corners)
     for i in range(m):
         if everywhere or status(i, hand, corners) != Status.CLOSED or not park(i, corners):
-            corners.queue[0, corners.state[WAITING]] = i
-            corners.state[WAITING] += 1
-    arrange(corners.queue, 0, 0, corners.state[WAITING], corners.weights, 0, -1.0)
+            corners.queue[0, corners.state[State.WAITING]] = i
+            corners.state[State.WAITING] += 1
+    arrange(corners.queue, 0, 0, corners.state[State.WAITING], corners.weights, 0, -1.0)
 
 
 @lean
 def witness(hand, corners):
     """OPEN if some arm is undecided, whatever the intervals are in between; else MAYBE if it may be."""
-    if status(corners.state[WITNESS], hand, corners) == Status.OPEN:
+    if status(corners.state[State.WITNESS], hand, corners) == Status.OPEN:
         return Status.OPEN
     best = Status.CLOSED
     for i in range(corners.units.shape[1]):
         found = status(i, hand, corners)
         if found == Status.OPEN or (found == Status.MAYBE and best == Status.CLOSED):
-            best, corners.state[WITNESS] = found, i
+            best, corners.state[State.WITNESS] = found, i
         if found == Status.OPEN:
             break
     return best
@@ -202,9 +197,9 @@ def next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
             if found == Status.OPEN or (found == Status.MAYBE and tested and out.any()):
                 arm = corners.queue[0, 0]
             elif found == Status.MAYBE and not tested:
-                unsure = corners.state[WITNESS]
+                unsure = corners.state[State.WITNESS]
         else:
-            while corners.state[WAITING] > 0:
+            while corners.state[State.WAITING] > 0:
                 i = corners.queue[0, 0]
                 found = status(i, hand, corners)
                 if found == Status.OPEN or (found == Status.MAYBE and tested and out[i]):
@@ -213,13 +208,20 @@ def next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
                 if found == Status.MAYBE and not tested:
                     unsure = i
                     break
-                corners.state[WAITING] = pop(corners.queue, 0, 0, corners.state[WAITING], corners.weights, 0, -1.0)
+                corners.state[State.WAITING] = pop(corners.queue, 0, 0, corners.state[State.WAITING], corners.weights, 0, -1.0)
                 if found == Status.MAYBE or not park(i, corners):  # decided, but too close to be parked
-                    corners.notes[LIMBO, resting] = i
+                    corners.notes[ArmNote.LIMBO, resting] = i
                     resting += 1
             for p in range(resting):
-                corners.state[WAITING] = push(
-                    corners.queue, 0, 0, corners.state[WAITING], corners.notes[LIMBO, p], corners.weights, 0, -1.0
+                corners.state[State.WAITING] = push(
+                    corners.queue,
+                    0,
+                    0,
+                    corners.state[State.WAITING],
+                    corners.notes[ArmNote.LIMBO, p],
+                    corners.weights,
+                    0,
+                    -1.0,
                 )
         if unsure < 0:
             return Stop.PAUSED.value, arm
@@ -235,7 +237,7 @@ def renew_fences(t, everywhere, hand, corners, sequence, record):
     m, changed = len(record.counts), False
     while corners.reach[UNTIL, corners.timer[0, 0]] < t:
         i = corners.timer[0, 0]
-        level = min(corners.notes[LEVEL, i] + 1, highest(t, m))
+        level = min(corners.notes[ArmNote.LEVEL, i] + 1, highest(t, m))
         refence(i, t, level, hand, corners, sequence, record)
         changed = True
     if changed and not everywhere:
@@ -247,7 +249,7 @@ def sampled(arm, t, hand, corners, sequence, record):
     """An arm has been sampled; whether it got a new fence."""
     if within_fence(arm, corners, sequence, record):
         return False
-    level = min(corners.notes[LEVEL, arm] + (record.counts[arm] % PATIENCE == 0), highest(t, len(record.counts)))
+    level = min(corners.notes[ArmNote.LEVEL, arm] + (record.counts[arm] % PATIENCE == 0), highest(t, len(record.counts)))
     refence(arm, t, level, hand, corners, sequence, record)
     return True
 
@@ -255,16 +257,16 @@ def sampled(arm, t, hand, corners, sequence, record):
 @lean
 def bring(arm, corners):
     """Into the queue with an arm, or to its place there after its weight has changed."""
-    if corners.notes[WHERE, arm] == PARKED:
+    if corners.notes[ArmNote.WHERE, arm] == PARKED:
         unpark(arm, corners)
     else:
-        moved(corners.queue, 0, 0, corners.state[WAITING], arm, corners.weights, 0, -1.0)
+        moved(corners.queue, 0, 0, corners.state[State.WAITING], arm, corners.weights, 0, -1.0)
 
 
 @lean
 def one_by_one(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, rounds):
     """As ``rounds_of`` for one sample between two looks, without a plan: here nanoseconds count."""
-    t = corners.state[TOTAL]
+    t = corners.state[State.TOTAL]
     for _ in range(rounds):
         renew_fences(t, everywhere, hand, corners, sequence, record)
         what, arm = next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
@@ -277,10 +279,10 @@ def one_by_one(everywhere, tested, out, hand, corners, batch, sequence, record, 
         if what != Stop.PAUSED:
             return what, arm
         t += 1
-        corners.state[TOTAL], tested = t, False
+        corners.state[State.TOTAL], tested = t, False
         corners.weights[0, arm] = weight_of(arm, sequence, record)
         if queued:
-            fall(corners.queue, 0, 0, corners.state[WAITING], corners.queue[1, arm], corners.weights, 0, -1.0)
+            fall(corners.queue, 0, 0, corners.state[State.WAITING], corners.queue[1, arm], corners.weights, 0, -1.0)
         else:
             bring(arm, corners)
         if sampled(arm, t, hand, corners, sequence, record) and not everywhere:
@@ -293,7 +295,7 @@ def rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, s
     """Rounds until something needs the caller. ``out`` are the undecided arms of the first round, if it has been ``tested``."""
     if batch.size == 1:
         return one_by_one(everywhere, tested, out, hand, corners, batch, sequence, record, stock, limit, rounds)
-    t = corners.state[TOTAL]
+    t = corners.state[State.TOTAL]
     for _ in range(rounds):
         renew_fences(t, everywhere, hand, corners, sequence, record)
         size = room(t, batch, limit)
@@ -305,7 +307,7 @@ def rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, s
                 return what, arm
             if arm >= 0:
                 plan_by(arm, 0, corners.weights, batch, sequence, record)
-                fall(corners.queue, 0, 0, corners.state[WAITING], corners.queue[1, arm], corners.weights, 0, -1.0)
+                fall(corners.queue, 0, 0, corners.state[State.WAITING], corners.queue[1, arm], corners.weights, 0, -1.0)
                 continue
             if not batch.spend:
                 return Stop.DECIDED.value, arm
@@ -317,7 +319,7 @@ def rounds_of(everywhere, tested, out, hand, corners, batch, sequence, record, s
         if what != Stop.PAUSED:
             return what, arm
         t += planned(batch)
-        corners.state[TOTAL], tested, changed = t, False, False
+        corners.state[State.TOTAL], tested, changed = t, False, False
         for q in range(distinct(batch)):
             changed = sampled(batch.arms[q], t, hand, corners, sequence, record) or changed
         if changed and not everywhere:
