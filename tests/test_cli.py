@@ -14,6 +14,8 @@ import pytest
 import surepick as sp
 from surepick.study import load
 
+from .processes import heed_ctrl_c
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 STUDY = """
@@ -182,7 +184,7 @@ watch.CtrlC = Telling
 main()
 """
     command = [sys.executable, "-c", code, "run", str(study), "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c)
     try:
         assert process.stderr is not None
         assert process.stderr.readline() == "ready\n"

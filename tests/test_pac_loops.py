@@ -84,14 +84,14 @@ def test_brent_takes_the_steps_of_scipy(lines: list[tuple[float, float]], power:
         xs.append(asked)
         if not kernels.step(state, bound(asked)):
             break
-        asked = state[kernels.ASKED]
+        asked = state[kernels.Entry.ASKED]
     theirs: list[float] = []
     found = minimize_scalar(
         lambda x: (theirs.append(float(x)), bound(x))[1], bounds=(0.0, 2.0), method="bounded", options={"xatol": 1e-6}
     )
     assert xs == theirs
-    assert state[kernels.BEST] == found.x
-    assert state[kernels.VALUE] == found.fun
+    assert state[kernels.Entry.BEST] == found.x
+    assert state[kernels.Entry.VALUE] == found.fun
 
 
 def golden(problem: sp.SampleAllocation, lower: np.ndarray, upper: np.ndarray, y: np.ndarray, g: float) -> bool:

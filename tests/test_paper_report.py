@@ -47,6 +47,7 @@ from surepick.lab.paper.listed import KINDS
 from surepick.lab.paper.report import write
 from surepick.lab.paper.statistics import Mean, Slope, rates, ratio, slope
 
+from .processes import heed_ctrl_c
 from .reference import undecided_by_calls
 
 FAST = ("radius", "event", "bi-monotone", "width", "base")  # these need no compiled loop
@@ -501,7 +502,8 @@ def test_ctrl_c_leaves_no_report(tmp_path: Path) -> None:
     """While worker processes are at it; they end, too."""
     code = "import sys; from surepick.cli import main; main(sys.argv[1:])"
     arguments = ["paper", "--out", str(tmp_path / "new" / "r.html"), "--only", "error", "--processes", "2"]
-    with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code, *arguments], **pipes, preexec_fn=heed_ctrl_c) as process:
         try:
             end = time.monotonic() + 60
             while not (tmp_path / "new").exists():

@@ -38,6 +38,8 @@ from surepick.policies.base import Policy
 from surepick.problems import PROBLEMS as CLASSES
 from surepick.settings import Settings
 
+from .processes import heed_ctrl_c
+
 PROBLEMS = {
     "posters": (sp.TopK(4, k=2), sp.Bernoulli([0.9, 0.8, 0.3, 0.1])),
     "survey": (sp.SampleAllocation([3, 2, 1], 8), sp.Beta([0.5, 0.3, 0.6], [0.5, 5.0, 2.0])),
@@ -378,7 +380,9 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, study: Any) -> None:
     store = tmp_path / "results.db"
     command = [sys.executable, "-c", "from surepick.cli import main; main()", "simulate", str(file), "--runs", "200000",
                "--processes", "2", "--store", str(store)]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_ctrl_c
+    )
     try:
         assert waited(lambda: rows(store) > 100)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too

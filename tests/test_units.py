@@ -98,7 +98,7 @@ def test_how_far_horizons_are_does_not_matter(name: str, policy: str, monkeypatc
         if what == Stop.UNSURE:
             source.take(explorer.ask(1)[0], 1)
             stretch = loop.prepare(explorer, source)
-        found[-1].notes[units.LEVEL] = chance.integers(0, 40, problem.m)  # what a fence gets when it is made anew
+        found[-1].notes[units.ArmNote.LEVEL] = chance.integers(0, 40, problem.m)  # what a fence gets when it is made anew
     assert explorer.counts.tolist() == plain.counts.tolist()
 
 
