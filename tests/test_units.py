@@ -114,5 +114,5 @@ def test_the_units_are_those_of_the_problem() -> None:
         with pytest.MonkeyPatch.context() as patch:
             stretch = watched(explorer, found, patch).prepare(explorer, source)
         assert stretch(explorer.budget, 1000)[0] > Stop.SPENT
-        for theta, held in zip(found[-1].theta, found[-1].units, strict=True):
+        for theta, held in zip(found[-1].theta, found[-1].piles.units, strict=True):
             assert problem.solve_at(theta).tolist() == held.tolist(), name

@@ -53,14 +53,20 @@ class Hand(NamedTuple):
     most: Array
 
 
-class Corners(NamedTuple):
-    """Two boxes, and what is handed out at their corners; kept from round to round."""
+class Piles(NamedTuple):
+    """What every arm has been handed out at every corner, and the steps before and after."""
 
-    theta: Array
     units: Array
     held: Array  # units of all arms together, by corner
     gains: Array
     heaps: Array
+
+
+class Corners(NamedTuple):
+    """Two boxes, and what is handed out at their corners; kept from round to round."""
+
+    theta: Array
+    piles: Piles  # apart, for a call copies what it is given, and it is these that most calls need
     queue: Array
     timer: Array  # a heap: the arms, by their horizons
     weights: Array
@@ -84,27 +90,27 @@ def step(i, u, theta, hand):
 @tight
 def price(q, i, hand, corners):
     """The steps of an arm at a corner."""
-    m = corners.units.shape[1]
+    m = corners.piles.units.shape[1]
     least, most = hand.least[i], hand.most[i]
-    u = corners.units[q, i]
-    corners.gains[HELD + q, m - 1 - i] = step(i, u - 1, corners.theta[q, i], hand) if u > least else np.inf
-    corners.gains[LACKING + q, m - 1 - i] = step(i, u, corners.theta[q, i], hand) if u < most else -np.inf
+    u = corners.piles.units[q, i]
+    corners.piles.gains[HELD + q, m - 1 - i] = step(i, u - 1, corners.theta[q, i], hand) if u > least else np.inf
+    corners.piles.gains[LACKING + q, m - 1 - i] = step(i, u, corners.theta[q, i], hand) if u < most else -np.inf
 
 
 @tight
 def resettle(q, i, hand, corners):
     """The steps of an arm at a corner, and its places in the heaps, after its parameter or its units have changed."""
-    m = corners.units.shape[1]
+    m = corners.piles.units.shape[1]
     price(q, i, hand, corners)
-    moved(corners.heaps, HELD + q, 0, m, m - 1 - i, corners.gains, HELD + q, 1.0)
-    moved(corners.heaps, LACKING + q, 0, m, m - 1 - i, corners.gains, LACKING + q, -1.0)
+    moved(corners.piles.heaps, HELD + q, 0, m, m - 1 - i, corners.piles.gains, HELD + q, 1.0)
+    moved(corners.piles.heaps, LACKING + q, 0, m, m - 1 - i, corners.piles.gains, LACKING + q, -1.0)
 
 
 @lean
 def give(q, i, change, hand, corners):
     """One unit more or less for an arm at a corner."""
-    corners.units[q, i] += change
-    corners.held[q] += change
+    corners.piles.units[q, i] += change
+    corners.piles.held[q] += change
     resettle(q, i, hand, corners)
     if q >= FENCE_LOW and corners.notes[ArmNote.WHERE, i] == PARKED:
         unpark(i, corners)
@@ -121,7 +127,7 @@ def units_at(edge, i, theta, hand):
 @lean
 def leap(q, hand, corners):
     """About the right units of an allocation at a corner, at once: by halving for what the poorest unit gains."""
-    m = corners.units.shape[1]
+    m = corners.piles.units.shape[1]
     high = 0.0
     for i in range(m):
         high = max(high, hand.numbers[i] * hand.numbers[i] * corners.theta[q, i])
@@ -136,33 +142,33 @@ def leap(q, hand, corners):
             low = edge
         else:
             high = edge
-    corners.held[q] = 0
+    corners.piles.held[q] = 0
     for i in range(m):
         if q >= FENCE_LOW and corners.notes[ArmNote.WHERE, i] == PARKED:
             unpark(i, corners)
-        corners.units[q, i] = units_at(high, i, corners.theta[q, i], hand)
-        corners.held[q] += corners.units[q, i]
+        corners.piles.units[q, i] = units_at(high, i, corners.theta[q, i], hand)
+        corners.piles.held[q] += corners.piles.units[q, i]
     for i in range(m - 1, -1, -1):  # what is left when all others are full is for arms without spread, the last first
-        if corners.theta[q, i] == 0.0 and corners.held[q] < hand.total - m:
-            more = min(hand.total - corners.held[q], hand.most[i] - corners.units[q, i])
-            corners.units[q, i] += more
-            corners.held[q] += more
+        if corners.theta[q, i] == 0.0 and corners.piles.held[q] < hand.total - m:
+            more = min(hand.total - corners.piles.held[q], hand.most[i] - corners.piles.units[q, i])
+            corners.piles.units[q, i] += more
+            corners.piles.held[q] += more
     for i in range(m):
         price(q, i, hand, corners)
-    arrange(corners.heaps, HELD + q, 0, m, corners.gains, HELD + q, 1.0)
-    arrange(corners.heaps, LACKING + q, 0, m, corners.gains, LACKING + q, -1.0)
+    arrange(corners.piles.heaps, HELD + q, 0, m, corners.piles.gains, HELD + q, 1.0)
+    arrange(corners.piles.heaps, LACKING + q, 0, m, corners.piles.gains, LACKING + q, -1.0)
 
 
 @tight
 def next_moves(q, hand, corners):
     """Whether the richest step that is lacking at a corner is to be taken, and the poorest that is held to be given up."""
-    m = corners.units.shape[1]
-    r, s = corners.heaps[2 * (HELD + q), 0], corners.heaps[2 * (LACKING + q), 0]
-    poorest, richest = corners.gains[HELD + q, r], corners.gains[LACKING + q, s]
+    m = corners.piles.units.shape[1]
+    r, s = corners.piles.heaps[2 * (HELD + q), 0], corners.piles.heaps[2 * (LACKING + q), 0]
+    poorest, richest = corners.piles.gains[HELD + q, r], corners.piles.gains[LACKING + q, s]
     more = less = False
-    if corners.held[q] < hand.total or (hand.convex and richest > 0.0):
+    if corners.piles.held[q] < hand.total or (hand.convex and richest > 0.0):
         more = richest > -np.inf
-    elif corners.held[q] > hand.total:
+    elif corners.piles.held[q] > hand.total:
         less = not hand.convex or poorest <= 0.0
     else:
         more = less = richest > poorest or (richest == poorest and s < r)
@@ -172,7 +178,7 @@ def next_moves(q, hand, corners):
 @lean
 def hand_out(q, hand, corners):
     """Make the units at a corner right again: those of the richest steps."""
-    m, moves = corners.units.shape[1], 0
+    m, moves = corners.piles.units.shape[1], 0
     while True:
         moves += 1
         if moves == 64 + 4 * m and not hand.convex:
@@ -208,76 +214,76 @@ def richer(x, i, y, j, hand):
 
 
 @tight
-def other(h, i, sign, corners):
+def other(h, i, sign, piles):
     """The head of a heap, but for arm i."""
-    m = corners.gains.shape[1]
-    r = corners.heaps[2 * h, 0]
+    m = piles.gains.shape[1]
+    r = piles.heaps[2 * h, 0]
     if r != m - 1 - i or m == 1:
         return m - 1 - r
-    r = corners.heaps[2 * h, 1]
-    if m > 2 and before(corners.gains, h, sign, corners.heaps[2 * h, 2], r):
-        r = corners.heaps[2 * h, 2]
+    r = piles.heaps[2 * h, 1]
+    if m > 2 and before(piles.gains, h, sign, piles.heaps[2 * h, 2], r):
+        r = piles.heaps[2 * h, 2]
     return m - 1 - r
 
 
 @tight
-def more_units(low, up, i, hand, corners):
+def more_units(low, up, i, hand, piles):
     """1 if an arm has more units at its upper bound when the others are at their lower ones, 0 if rounding might decide."""
-    m = corners.gains.shape[1]
-    x = corners.gains[LACKING + up, m - 1 - i]
-    if x == -np.inf or (hand.convex and x <= 0.0 and corners.held[low] > hand.total):
+    m = piles.gains.shape[1]
+    x = piles.gains[LACKING + up, m - 1 - i]
+    if x == -np.inf or (hand.convex and x <= 0.0 and piles.held[low] > hand.total):
         return -1
     if hand.convex and x > 0.0:
         return 1
-    j = other(HELD + low, i, 1.0, corners)
-    y = corners.gains[HELD + low, m - 1 - j] if j != i else np.inf
+    j = other(HELD + low, i, 1.0, piles)
+    y = piles.gains[HELD + low, m - 1 - j] if j != i else np.inf
     return -1 if y == np.inf else richer(x, i, y, j, hand)
 
 
 @tight
-def fewer_units(low, up, i, hand, corners):
+def fewer_units(low, up, i, hand, piles):
     """1 if an arm has fewer units at its lower bound when the others are at their upper ones, 0 if rounding might decide."""
-    m = corners.gains.shape[1]
-    x = corners.gains[HELD + low, m - 1 - i]
+    m = piles.gains.shape[1]
+    x = piles.gains[HELD + low, m - 1 - i]
     if x == np.inf or (hand.convex and x > 0.0):
         return -1
-    if hand.convex and corners.held[up] > hand.total:
+    if hand.convex and piles.held[up] > hand.total:
         return 1
-    j = other(LACKING + up, i, -1.0, corners)
-    y = corners.gains[LACKING + up, m - 1 - j] if j != i else -np.inf
+    j = other(LACKING + up, i, -1.0, piles)
+    y = piles.gains[LACKING + up, m - 1 - j] if j != i else -np.inf
     return -1 if y == -np.inf else richer(y, j, x, i, hand)
 
 
 @tight
-def clear(q, i, hand, corners):
+def clear(q, i, hand, piles):
     """The units of an arm at a corner are so whatever rounding does; it may move one unit."""
     if hand.convex:
         return True
-    m = corners.gains.shape[1]
-    j = other(LACKING + q, i, -1.0, corners)
-    x, y = corners.gains[HELD + q, m - 1 - i], corners.gains[LACKING + q, m - 1 - j]
+    m = piles.gains.shape[1]
+    j = other(LACKING + q, i, -1.0, piles)
+    x, y = piles.gains[HELD + q, m - 1 - i], piles.gains[LACKING + q, m - 1 - j]
     if j != i and x != np.inf and y != -np.inf and richer(y, j, x, i, hand) == 0:
         return False
-    j = other(HELD + q, i, 1.0, corners)
-    x, y = corners.gains[LACKING + q, m - 1 - i], corners.gains[HELD + q, m - 1 - j]
+    j = other(HELD + q, i, 1.0, piles)
+    x, y = piles.gains[LACKING + q, m - 1 - i], piles.gains[HELD + q, m - 1 - j]
     return not (j != i and x != -np.inf and y != np.inf and richer(x, i, y, j, hand) == 0)
 
 
-@lean
-def status(i, hand, corners):
+@tight
+def status(i, hand, piles):
     """What an arm is for as long as no fence changes."""
     if (
-        corners.units[FENCE_LOW, i] == corners.units[FENCE_UP, i]
-        and more_units(FENCE_LOW, FENCE_UP, i, hand, corners) < 0
-        and fewer_units(FENCE_LOW, FENCE_UP, i, hand, corners) < 0
+        piles.units[FENCE_LOW, i] == piles.units[FENCE_UP, i]
+        and more_units(FENCE_LOW, FENCE_UP, i, hand, piles) < 0
+        and fewer_units(FENCE_LOW, FENCE_UP, i, hand, piles) < 0
     ):
         return Status.CLOSED
-    apart = abs(corners.units[CORE_LOW, i] - corners.units[CORE_UP, i])
+    apart = abs(piles.units[CORE_LOW, i] - piles.units[CORE_UP, i])
     if apart >= 3:
         return Status.OPEN
-    if not (clear(CORE_LOW, i, hand, corners) and clear(CORE_UP, i, hand, corners)):
+    if not (clear(CORE_LOW, i, hand, piles) and clear(CORE_UP, i, hand, piles)):
         return Status.MAYBE
-    if apart > 0 or more_units(CORE_LOW, CORE_UP, i, hand, corners) > 0 or fewer_units(CORE_LOW, CORE_UP, i, hand, corners) > 0:
+    if apart > 0 or more_units(CORE_LOW, CORE_UP, i, hand, piles) > 0 or fewer_units(CORE_LOW, CORE_UP, i, hand, piles) > 0:
         return Status.OPEN
     return Status.MAYBE
 
@@ -288,12 +294,12 @@ def status(i, hand, corners):
 @lean
 def park(i, corners):
     """Put a decided arm aside; False if it is at an edge itself, whose own steps do not count against it."""
-    r = corners.gains.shape[1] - 1 - i
-    if corners.heaps[2 * (HELD + FENCE_LOW), 0] == r or corners.heaps[2 * (LACKING + FENCE_UP), 0] == r:
+    r = corners.piles.gains.shape[1] - 1 - i
+    if corners.piles.heaps[2 * (HELD + FENCE_LOW), 0] == r or corners.piles.heaps[2 * (LACKING + FENCE_UP), 0] == r:
         return False
-    push(corners.heaps, PARKED_UP, 0, corners.state[State.PARKED], r, corners.gains, LACKING + FENCE_UP, -1.0)
+    push(corners.piles.heaps, PARKED_UP, 0, corners.state[State.PARKED], r, corners.piles.gains, LACKING + FENCE_UP, -1.0)
     corners.state[State.PARKED] = push(
-        corners.heaps, PARKED_DOWN, 0, corners.state[State.PARKED], r, corners.gains, HELD + FENCE_LOW, 1.0
+        corners.piles.heaps, PARKED_DOWN, 0, corners.state[State.PARKED], r, corners.piles.gains, HELD + FENCE_LOW, 1.0
     )
     corners.notes[ArmNote.WHERE, i] = PARKED
     return True
@@ -302,10 +308,10 @@ def park(i, corners):
 @lean
 def unpark(i, corners):
     """Back into the queue with a parked arm."""
-    r = corners.gains.shape[1] - 1 - i
-    remove(corners.heaps, PARKED_UP, 0, corners.state[State.PARKED], r, corners.gains, LACKING + FENCE_UP, -1.0)
+    r = corners.piles.gains.shape[1] - 1 - i
+    remove(corners.piles.heaps, PARKED_UP, 0, corners.state[State.PARKED], r, corners.piles.gains, LACKING + FENCE_UP, -1.0)
     corners.state[State.PARKED] = remove(
-        corners.heaps, PARKED_DOWN, 0, corners.state[State.PARKED], r, corners.gains, HELD + FENCE_LOW, 1.0
+        corners.piles.heaps, PARKED_DOWN, 0, corners.state[State.PARKED], r, corners.piles.gains, HELD + FENCE_LOW, 1.0
     )
     corners.notes[ArmNote.WHERE, i] = FREE
     corners.state[State.WAITING] = push(corners.queue, 0, 0, corners.state[State.WAITING], i, corners.weights, 0, -1.0)
@@ -314,20 +320,20 @@ def unpark(i, corners):
 @lean
 def look_again(hand, corners):
     """Parked arms that are at an edge, or that may have become undecided, go back into the queue."""
-    m = corners.gains.shape[1]
+    m = corners.piles.gains.shape[1]
     while corners.state[State.PARKED] > 0:
         for side in range(4):
             if side == 0:
-                i = m - 1 - corners.heaps[2 * (HELD + FENCE_LOW), 0]
+                i = m - 1 - corners.piles.heaps[2 * (HELD + FENCE_LOW), 0]
             elif side == 1:
-                i = m - 1 - corners.heaps[2 * (LACKING + FENCE_UP), 0]
+                i = m - 1 - corners.piles.heaps[2 * (LACKING + FENCE_UP), 0]
             elif side == 2:
-                i = m - 1 - corners.heaps[2 * PARKED_UP, 0]
-                if more_units(FENCE_LOW, FENCE_UP, i, hand, corners) < 0:
+                i = m - 1 - corners.piles.heaps[2 * PARKED_UP, 0]
+                if more_units(FENCE_LOW, FENCE_UP, i, hand, corners.piles) < 0:
                     continue
             else:
-                i = m - 1 - corners.heaps[2 * PARKED_DOWN, 0]
-                if fewer_units(FENCE_LOW, FENCE_UP, i, hand, corners) < 0:
+                i = m - 1 - corners.piles.heaps[2 * PARKED_DOWN, 0]
+                if fewer_units(FENCE_LOW, FENCE_UP, i, hand, corners.piles) < 0:
                     continue
             if corners.notes[ArmNote.WHERE, i] == PARKED:
                 unpark(i, corners)

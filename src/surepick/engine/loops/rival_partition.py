@@ -126,7 +126,7 @@ def enlist(i, j, contest):
             contest.notes[Note.LAST, head] = i
 
 
-@lean
+@tight
 def keep(i, j, t, edge, end, start, contest, sequence, record):
     """Keep an arm by its corner at the horizon of j, or by the one of this round if that will do or j is 0."""
     taken, above = contest.heaps[2 * DECISION + 1, i] < edge, contest.heaps[2 * RIVAL + 1, i] < edge
@@ -248,6 +248,17 @@ def extend(since, t, data, contest, sequence, record):
                 groups += 1
             i = following
     return groups
+
+
+@tight
+def passed(since, t, contest):
+    """Some arm's horizon was reached since: mostly there is none, and a call copies what it is given."""
+    j = 0
+    while contest.lists[Horizons.HEAD, j] == NOWHERE:
+        if j == contest.state[State.MOST] or since >> (j + 1) == t >> (j + 1):
+            return False
+        j += 1
+    return True
 
 
 @tight
@@ -410,7 +421,7 @@ def one_by_one(by_gap, data, contest, batch, sequence, record, stock, limit, rou
                 -1.0,
             )
         contest.size[0] = max(contest.size[0], reach(arm, last, sequence, record))
-        groups = extend(t, t + 1, data, contest, sequence, record) if drift else 0
+        groups = extend(t, t + 1, data, contest, sequence, record) if drift and passed(t, t + 1, contest) else 0
         t += 1
         contest.state[State.TOTAL] = t
         sampled(arm, t, data, contest, sequence, record)

@@ -26,6 +26,7 @@ from ..kernels.corners import (
     ArmNote,
     Array,
     Corners,
+    Piles,
     balance,
     hand_out,
     look_again,
@@ -52,10 +53,7 @@ def corners_of(near: Array, counts: Array, scales: Array) -> Corners:
     units = np.concatenate((near, near)).astype(np.int64)
     return Corners(
         theta=np.full((4, m), np.nan),
-        units=units,
-        held=units.sum(axis=1),
-        gains=np.zeros((8, m)),
-        heaps=np.zeros((20, m), dtype=np.int64),
+        piles=Piles(units, units.sum(axis=1), gains=np.zeros((8, m)), heaps=np.zeros((20, m), dtype=np.int64)),
         queue=np.zeros((2, m), dtype=np.int64),
         timer=np.zeros((2, m), dtype=np.int64),
         weights=(scales * scales / counts)[None, :],
@@ -131,7 +129,7 @@ def look_closer(i, t, hand, corners, sequence, record):
     """A nearer horizon for an arm or one of those at the edges, whichever is furthest; False if all are for this round only."""
     m, j = len(record.counts), i
     for h in (HELD + CORE_LOW, LACKING + CORE_UP, HELD + FENCE_LOW, LACKING + FENCE_UP):
-        a = m - 1 - corners.heaps[2 * h, 0]
+        a = m - 1 - corners.piles.heaps[2 * h, 0]
         if corners.notes[ArmNote.LEVEL, a] > corners.notes[ArmNote.LEVEL, j]:
             j = a
     if corners.notes[ArmNote.LEVEL, j] == 0:
@@ -153,15 +151,15 @@ def begin(everywhere, hand, corners, sequence, record):
         for q in range(4):
             corners.theta[q, i] = at[q]
             price(q, i, hand, corners)
-            corners.heaps[2 * (HELD + q), i] = corners.heaps[2 * (LACKING + q), i] = i
+            corners.piles.heaps[2 * (HELD + q), i] = corners.piles.heaps[2 * (LACKING + q), i] = i
         corners.timer[0, i] = i
     arrange(corners.timer, 0, 0, m, corners.reach, UNTIL, 1.0)
     for q in range(4):
-        arrange(corners.heaps, HELD + q, 0, m, corners.gains, HELD + q, 1.0)
-        arrange(corners.heaps, LACKING + q, 0, m, corners.gains, LACKING + q, -1.0)
+        arrange(corners.piles.heaps, HELD + q, 0, m, corners.piles.gains, HELD + q, 1.0)
+        arrange(corners.piles.heaps, LACKING + q, 0, m, corners.piles.gains, LACKING + q, -1.0)
         hand_out(q, hand, corners)
     for i in range(m):
-        if everywhere or status(i, hand, corners) != Status.CLOSED or not park(i, corners):
+        if everywhere or status(i, hand, corners.piles) != Status.CLOSED or not park(i, corners):
             corners.queue[0, corners.state[State.WAITING]] = i
             corners.state[State.WAITING] += 1
     arrange(corners.queue, 0, 0, corners.state[State.WAITING], corners.weights, 0, -1.0)
@@ -170,11 +168,11 @@ def begin(everywhere, hand, corners, sequence, record):
 @lean
 def witness(hand, corners):
     """OPEN if some arm is undecided, whatever the intervals are in between; else MAYBE if it may be."""
-    if status(corners.state[State.WITNESS], hand, corners) == Status.OPEN:
+    if status(corners.state[State.WITNESS], hand, corners.piles) == Status.OPEN:
         return Status.OPEN
     best = Status.CLOSED
-    for i in range(corners.units.shape[1]):
-        found = status(i, hand, corners)
+    for i in range(corners.piles.units.shape[1]):
+        found = status(i, hand, corners.piles)
         if found == Status.OPEN or (found == Status.MAYBE and best == Status.CLOSED):
             best, corners.state[State.WITNESS] = found, i
         if found == Status.OPEN:
@@ -201,7 +199,7 @@ def next_arm(t, everywhere, tested, out, hand, corners, batch, sequence, record)
         else:
             while corners.state[State.WAITING] > 0:
                 i = corners.queue[0, 0]
-                found = status(i, hand, corners)
+                found = status(i, hand, corners.piles)
                 if found == Status.OPEN or (found == Status.MAYBE and tested and out[i]):
                     arm = i
                     break
