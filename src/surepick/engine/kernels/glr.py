@@ -76,6 +76,13 @@ def level_seen(i, slope, base, arms):
 
 
 @lean
+def in_order(h, j, slope_h, slope_j, arms):
+    """The arms are seen as slope_h theta_h > slope_j theta_j says; if they are not, ``glr`` is 0 whatever their numbers are."""
+    base = base_of(h, j, slope_h, slope_j, arms)
+    return level_seen(h, slope_h, base, arms) > level_seen(j, slope_j, base, arms)
+
+
+@lean
 def glr_at(g, h, j, slope_h, slope_j, arms):
     w_h = arms.n[h] * arms.n[h] / (arms.n[h] + arms.rho)
     w_j = arms.n[j] * arms.n[j] / (arms.n[j] + arms.rho)

@@ -19,7 +19,7 @@ def lower_half(x):
 
 @lean
 def add(x, parts, size):
-    """Add a number to an exact sum, many as parts that do not overlap (Shewchuk 1997); returns how many these are now."""
+    """Add a number to an exact sum, kept as parts that do not overlap (Shewchuk 1997); returns how many these are now."""
     many = 0
     for p in range(size):
         y = parts[p]

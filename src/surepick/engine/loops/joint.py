@@ -16,9 +16,9 @@ from ..compile import lean, tight
 from ..enums import State, Verdict
 from ..kernels.exchanges import behind, halved
 from ..kernels.glr import Fact, glr
-from ..kernels.tournament import LOOSE, SCORE, SECOND, play_one
+from ..kernels.tournament import LOOSE, SECOND, play, play_one
 from .batch import PlanState, plan, planned
-from .joint_scores import bound, line_up, number, see, touch
+from .joint_scores import bound, hopeless, line_up, number, see, touch
 from .joint_table import FAR, LOWER, UPPER
 
 
@@ -97,22 +97,33 @@ def foresee(game):
     n = game.arms.n[arm] + 1.0
     game.arms.n[arm] = n
     number(arm, n, game)
-    if known[arm, Fact.HALF] > known[arm, Fact.AHEAD]:
+    renew = known[arm, Fact.HALF] > known[arm, Fact.AHEAD]
+    if renew:
         known[arm, Fact.AHEAD] = 0.5 * math.log1p((n + FAR) / game.arms.rho)
-        line_up(arm, table)
+    line_up(arm, table)
+    if renew:
         touch(seat, game)
         return
+    beside, replay = table.first[seat] + table.rows[seat], False
     for q in range(table.first[seat], table.first[seat + 1]):
         e = table.links[q]
         if verdicts[e] == Verdict.ABSENT:
             continue
         verdicts[e] = Verdict.UNKNOWN
-        if scores[LOOSE, e] == 0.0:  # others have bounds that still hold
-            if scores[SCORE, e] == 0.0:
-                scores[SECOND, e] = known[table.pair[UPPER, e], Fact.N] + known[table.pair[LOWER, e], Fact.N]
-            else:
-                bound(e, game)
+        if scores[LOOSE, e] == 1.0:  # a bound, which still holds
+            continue
+        if not hopeless(e, scores):
+            bound(e, game)
+        elif q < beside:
+            scores[SECOND, e] += 1.0
+        else:  # without evidence, it is the number of observations that counts, and that is made up for if it wins (``weakest``)
+            continue
+        if q < beside:
+            replay = True
+        else:
             play_one(table.tree, e, scores)
+    if replay:
+        play(table.tree, table.links[table.first[seat]], table.links[beside - 1] + 1, scores)
 
 
 @tight

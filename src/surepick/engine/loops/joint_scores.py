@@ -9,7 +9,7 @@ import numpy as np
 from ..compile import apart, lean, tight
 from ..enums import Column, Family, Span, State, Verdict
 from ..kernels.exchanges import ONE_SIDED, SLACK
-from ..kernels.glr import Fact, Spare, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two
+from ..kernels.glr import Fact, Spare, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two, in_order
 from ..kernels.heaps import arrange, pop
 from ..kernels.least import least_evidence
 from ..kernels.record import offset_of
@@ -180,19 +180,36 @@ def rescore(anew, many, game):
 
 
 @tight
+def hopeless(e, scores):
+    """There is no evidence for an exchange, however much its arms were observed, as they are seen in the wrong order; a score of
+    -0.0 is 0 by rounding, and may be another with the next observation."""
+    return scores[SCORE, e] == 0.0 and math.copysign(1.0, scores[SCORE, e]) > 0.0
+
+
+@tight
 def weakest(game):
     """The exchange with the least evidence for what it needs; of equal ones that with the fewest observations."""
     table = game.table
     scores = table.scores
     while True:
         e = table.tree[1]
-        if scores[LOOSE, e] == 0.0:
+        if scores[LOOSE, e] == 0.0 and (game.batch.size == 1 or scores[SCORE, e] != 0.0):
             return e
         h, j = table.pair[UPPER, e], table.pair[LOWER, e]
-        found = glr(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], game.arms)
+        if scores[LOOSE, e] == 0.0:
+            many = table.known[h, Fact.N] + table.known[j, Fact.N]
+            if scores[SECOND, e] == many:
+                return e
+            scores[SECOND, e] = many  # samples were planned since, see ``foresee``
+            play_one(table.tree, e, scores)
+            continue
+        slope_h, slope_j = table.slopes[UPPER, e], table.slopes[LOWER, e]
+        found = glr(h, j, slope_h, slope_j, game.arms)
         scores[SCORE, e], scores[LOOSE, e] = found / need(h, j, game), 0.0
         if game.batch.size > 1:
             scores[SECOND, e] = table.known[h, Fact.N] + table.known[j, Fact.N]
+            if found == 0.0 and in_order(h, j, slope_h, slope_j, game.arms):
+                scores[SCORE, e] = -0.0
         play_one(table.tree, e, scores)
 
 
