@@ -10,19 +10,36 @@ import math
 
 import numpy as np
 
-from ..compile import kernel, lean
-from ..enums import Verdict
+from ..compile import kernel, lean, tight
+from ..enums import Family, Verdict
 from .glr import glr
 from .least import least_evidence
 
 SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
 ONE_SIDED = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
+WHOLE = 4.0  # successes and failures of an arm that is seen well
+PLENTY, SPARE = 0.65, 8.0  # such a share of the quick estimate, less so much, is below the exact evidence of such arms
 
 
 @lean
 def need(h, j, arms, threshold):
     """About the quick evidence at which an exchange is settled."""
     return max(threshold + 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - ONE_SIDED, 0.25)
+
+
+@tight
+def plenty(found, need, threshold):
+    """A likelihood ratio is so far above what is needed that the exact evidence is enough, if both arms are ``well_seen``.
+
+    That is what brute force says, not a proof, and no certificate rests on it: loops spare themselves the exact evidence where
+    they look for what blocks, and the policy has the last word."""
+    return PLENTY * (found - need + threshold) - SPARE >= threshold
+
+
+@tight
+def well_seen(family, n, p):
+    """There are some successes and failures; once there are, there always will be."""
+    return family == Family.NORMAL or (n * p >= WHOLE and n * (1.0 - p) >= WHOLE)
 
 
 @lean

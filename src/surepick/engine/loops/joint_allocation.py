@@ -17,8 +17,9 @@ from ..kernels.tournament import ORDER
 from .declare import Loop, Stretch
 from .joint import begin, choose, joined, lacking, observed
 from .joint_rounds import run_in_batches, seated
-from .joint_scores import line_up, look, rescore
+from .joint_scores import line_up, rescore
 from .joint_table import LOWER, UPPER, game_of
+from .joint_verdicts import look
 
 
 @lean

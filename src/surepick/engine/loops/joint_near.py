@@ -11,8 +11,8 @@ from .batch import planned, room, take
 from .declare import Stretch
 from .joint import begin, choose, foresee, lacking, sampling, take_in
 from .joint_rounds import seat
-from .joint_scores import look
 from .joint_table import game_of
+from .joint_verdicts import look
 from .near import behind, consider, far, follow, gainable, narrow, near_of, open_box, seen, settle, tied, worst
 
 

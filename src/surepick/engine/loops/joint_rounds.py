@@ -13,8 +13,8 @@ from ..compile import kernel
 from ..enums import State, Stop
 from .batch import planned, room, take
 from .joint import begin, choose, foresee, lacking, sampling, take_in
-from .joint_scores import look
 from .joint_table import Game
+from .joint_verdicts import look
 
 SEATS: dict[type, Any] = {}
 

@@ -6,15 +6,13 @@ import math
 
 import numpy as np
 
-from ..compile import apart, lean, tight
+from ..compile import lean, tight
 from ..enums import Column, Family, Span, State, Verdict
-from ..kernels.exchanges import ONE_SIDED, SLACK
+from ..kernels.exchanges import ONE_SIDED, well_seen
 from ..kernels.glr import Fact, Spare, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two, in_order
-from ..kernels.heaps import arrange, pop
-from ..kernels.least import least_evidence
 from ..kernels.record import offset_of
 from ..kernels.sequences import unit_of
-from ..kernels.tournament import LOOSE, ORDER, SCORE, SECOND, enter, play, play_one
+from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one
 from .joint_table import FAR, LOWER, UPPER, Line
 
 
@@ -35,7 +33,11 @@ def see(i, game):
     known[i, Fact.P] = p
     number(i, n, game)
     known[i, Fact.AHEAD] = known[i, Fact.HALF] if game.batch.size == 1 else 0.5 * math.log1p((n + FAR) / game.arms.rho)
-    u = p * (1.0 - p) if int(known[i, Fact.FAMILY]) == Family.SPREAD else p
+    family = int(known[i, Fact.FAMILY])
+    if not table.clear[i] and well_seen(family, n, p):
+        table.clear[i] = True
+        table.state[State.UNSEEN] -= 1
+    u = p * (1.0 - p) if family == Family.SPREAD else p
     known[i, Fact.SEEN] = known[i, Fact.SHIFT] + known[i, Fact.SCALE] * u
     line_up(i, table)
 
@@ -211,52 +213,3 @@ def weakest(game):
             if found == 0.0 and in_order(h, j, slope_h, slope_j, game.arms):
                 scores[SCORE, e] = -0.0
         play_one(table.tree, e, scores)
-
-
-@tight
-def near(e, game):
-    """The likelihood ratio of the weakest exchange is so near to what it needs that the exact evidence is looked at."""
-    table = game.table
-    wanted = need(table.pair[UPPER, e], table.pair[LOWER, e], game)
-    return table.scores[SCORE, e] * wanted >= wanted - SLACK
-
-
-@apart
-def short(e, game):
-    """The evidence of an exchange is below the threshold."""
-    table, threshold = game.table, game.rule.threshold
-    if table.verdicts[e] == Verdict.UNKNOWN:
-        h, j = table.pair[UPPER, e], table.pair[LOWER, e]
-        exact = least_evidence(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], game.arms, 0.0, threshold)
-        table.verdicts[e] = Verdict.CERTAIN if exact >= threshold else Verdict.SHORT
-    return table.verdicts[e] == Verdict.SHORT
-
-
-@apart
-def blocking(game):
-    """The first exchange, in the order of the class, whose evidence is below the threshold; -1 if there is none."""
-    verdicts, scores, count, many = game.table.verdicts, game.table.scores, game.table.state[State.COUNT], 0
-    heap = np.empty((2, count), np.int64)
-    for e in range(count):
-        if verdicts[e] == Verdict.UNKNOWN or verdicts[e] == Verdict.SHORT:
-            heap[0, many] = e
-            many += 1
-    arrange(heap, 0, 0, many, scores, ORDER, 1.0)
-    while many > 0:
-        e = heap[0, 0]
-        if short(e, game):
-            return e
-        many = pop(heap, 0, 0, many, scores, ORDER, 1.0)
-    return -1
-
-
-@tight
-def look(game):
-    """The weakest exchange, or the first that is known too little, and whether the decision is certain."""
-    if game.table.state[State.COUNT] == 0:
-        return -1, True
-    e = weakest(game)
-    if not near(e, game) or short(e, game):
-        return e, False
-    f = blocking(game)
-    return (f, False) if f >= 0 else (e, True)

@@ -14,8 +14,9 @@ from ..kernels.trees import best, exchanges
 from .declare import Loop, Stretch
 from .joint import begin, choose, lacking, observed
 from .joint_rounds import run_in_batches, seated
-from .joint_scores import look, rescore
+from .joint_scores import rescore
 from .joint_table import LOWER, UPPER, game_of
+from .joint_verdicts import look
 
 
 @apart
