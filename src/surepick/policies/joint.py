@@ -15,7 +15,7 @@ from ..engine import compiled
 from ..engine.data import Arms, Exchanges
 from ..estimators import Moments
 from ..problems.base import LinearProblem, Problem
-from .base import Policy, View, spread
+from .base import TINY, Policy, View, spread
 
 LISTED = 20_000  # exchanges up to which all of them are weighed
 WEIGHED = 500  # open exchanges up to which their possible gains are worked out
@@ -218,7 +218,7 @@ class Joint(Policy):
         )
         if not state.certain and least >= self.threshold(view.delta):
             least = self._certain_up_to(state, arms, self.threshold(view.delta))
-        return min(1.0, max(self.pairs, 1) * math.exp(-least) / (1.0 - self.box_share))
+        return min(1.0, max(TINY, max(self.pairs, 1) * math.exp(-least) / (1.0 - self.box_share)))
 
     def _certain_up_to(self, state: _State, arms: Arms, high: float) -> float:
         """The largest threshold at which ``look`` certifies, where it does not at ``high`` though the evidence is enough: because
