@@ -91,7 +91,7 @@ def glr_at(g, h, j, slope_h, slope_j, arms):
     return w_h * d_h + w_j * divergence(arms.families[j], arms.p[j], (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
 
 
-@lean
+@tight
 def glr(h, j, slope_h, slope_j, arms):
     """About how much evidence there is for slope_h theta_h >= slope_j theta_j; quick, and not a bound. It guides the sampling."""
     base = base_of(h, j, slope_h, slope_j, arms)

@@ -104,7 +104,7 @@ def foresee(game):
     if renew:
         touch(seat, game)
         return
-    beside, replay = table.first[seat] + table.rows[seat], False
+    beside, changed, last = table.first[seat] + table.rows[seat], 0, 0
     for q in range(table.first[seat], table.first[seat + 1]):
         e = table.links[q]
         if verdicts[e] == Verdict.ABSENT:
@@ -119,10 +119,12 @@ def foresee(game):
         else:  # without evidence, it is the number of observations that counts, and that is made up for if it wins (``weakest``)
             continue
         if q < beside:
-            replay = True
+            changed, last = changed + 1, e
         else:
             play_one(table.tree, e, scores)
-    if replay:
+    if changed == 1:
+        play_one(table.tree, last, scores)
+    elif changed > 1:
         play(table.tree, table.links[table.first[seat]], table.links[beside - 1] + 1, scores)
 
 

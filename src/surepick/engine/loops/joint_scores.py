@@ -90,7 +90,7 @@ def bound(e, game):
     table.verdicts[e] = Verdict.UNKNOWN
 
 
-@lean
+@tight
 def sweep(arm, upper, e, s, rule, table):
     """As ``bound`` for exchanges e, e + 1, ... of an arm with those in the seats s, s + 1, ...: without a branch, so that several
     are worked out at once. All arms are alike."""
