@@ -20,7 +20,7 @@ import surepick as sp
 from surepick.engine.data import Arms
 from surepick.engine.enums import Family
 from surepick.engine.kernels import mixtures
-from surepick.engine.kernels.least import least_evidence, tame
+from surepick.engine.kernels.least import evidence_at, least_evidence, tame
 from surepick.engine.kernels.mixtures import ABOVE, BELOW, BOTH
 from surepick.run.drive import drive
 
@@ -295,3 +295,18 @@ def test_joint_stops_where_brute_force_would() -> None:
                 two = [h, j]
                 state = State(np.ones(2), kinds[two], n[two], p[two], low[two], high[two], shift[two], scale[two], rho, 0.0)
                 assert min(state.brute()) >= policy.threshold(0.05) - 1e-6
+
+
+def test_levels_that_are_nearly_the_same_hide_no_valley() -> None:
+    """The ends of two arms of nearly the same scale are levels of the grid; rounding tells which of them has less evidence."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n, rho = np.floor(10 ** rng.uniform(1, 4, 2)), 10 ** rng.uniform(1, 3)
+        scale = 0.05 * (1 + 1e-3 * rng.random(2))
+        p = np.array([rng.uniform(0.1, 2.0), -rng.uniform(0.01, 0.5)])
+        unbounded = np.full(2, np.inf)
+        arms = Arms(np.full(2, int(Family.NORMAL)), n, p, -unbounded, unbounded, np.zeros(2), scale, rho)
+        found = least_evidence(0, 1, 1.0, 1.0, arms)
+        levels = np.linspace(p[1] * scale[1], p[0] * scale[0], 400)
+        least = min(evidence_at(g, 0, 1, 1.0, 1.0, arms, 0.0) for g in levels)
+        assert found <= least + 1e-12 * abs(least)

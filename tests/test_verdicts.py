@@ -14,7 +14,7 @@ from surepick.engine.data import Arms
 from surepick.engine.enums import Family
 from surepick.engine.kernels.exchanges import need, plenty, well_seen
 from surepick.engine.loops import find
-from surepick.engine.loops.joint_verdicts import FALL, MORE, MOST_MORE, WORTH
+from surepick.engine.loops.joint_verdicts import FALL, MORE, MOST_MORE, SOME, SURE, WORTH
 from surepick.run.drive import drive
 
 glr, least_evidence = compiled("glr").glr, compiled("least").least_evidence
@@ -111,6 +111,18 @@ def test_plenty_of_evidence_is_enough() -> None:
             assert least_evidence(0, 1, *slopes, arms, 0.0, threshold) >= threshold, (arms, slopes, threshold)
 
 
+def test_about_the_least_evidence_is_hardly_above_it() -> None:
+    rng, looked = np.random.default_rng(2), 0
+    while looked < 1500:
+        arms, *slopes = two_arms(rng)
+        about = compiled("least").about_least(0, 1, *slopes, arms)
+        if SOME < about < 100:  # else it is not a number, or does not matter
+            looked += 1
+            least = least_evidence(0, 1, *slopes, arms)
+            assert least - 1e-9 * abs(least) <= about <= least + SURE, (arms, slopes)
+            assert compiled("least").about_least(0, 1, *slopes, arms, about + 1.0) < about + 1.0
+
+
 def test_much_more_evidence_than_that_is_not_called_plenty_for_nothing() -> None:
     """The rule is of use: at a hundred times the threshold it holds."""
     assert plenty(100.0 * 7.0, 9.0, 7.0)
@@ -126,7 +138,7 @@ def test_what_is_certain_with_something_to_spare_stays_so_for_a_while() -> None:
         threshold = rng.uniform(2, 15)
         estimate = glr(0, 1, *slopes, arms) - need(0, 1, arms, threshold)
         spare = 0.75 * estimate
-        if not WORTH < estimate < 50 or least_evidence(0, 1, *slopes, arms) < threshold + spare:
+        if not WORTH <= spare < 40 or least_evidence(0, 1, *slopes, arms) < threshold + spare:
             continue
         n, p = arms.n.copy(), arms.p.copy()
         for i in range(2):

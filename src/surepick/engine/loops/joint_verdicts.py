@@ -17,12 +17,13 @@ from ..enums import State, Verdict
 from ..kernels.exchanges import ONE_SIDED, SLACK, plenty
 from ..kernels.glr import glr
 from ..kernels.heaps import arrange, pop
-from ..kernels.least import least_evidence
+from ..kernels.least import about_least, least_evidence
 from ..kernels.tournament import ORDER, SCORE
 from .joint_scores import need, weakest
 from .joint_table import LOWER, UPPER, Lasting
 
-WORTH = 1.0  # the estimate must be so far above the threshold that it is asked how much there is to spare
+WORTH = 0.75  # what there may be to spare by the estimate from which on it is asked whether there is
+SURE, SOME = 0.1, 1.5  # so much above the threshold, and so much in all, about the least evidence is enough
 FALL = 0.4  # of what there is to spare, by which the estimate may fall
 MORE, MOST_MORE = 0.02, 0.1  # by how much more the arms may be observed: so much for each nat to spare, and at most
 
@@ -81,7 +82,11 @@ def enough(e, game):
     if clear and estimate_lasts(e, estimate, game):
         return True
     spare = 0.75 * estimate
-    if clear and estimate > WORTH and least_evidence(h, j, slope_h, slope_j, arms, 0.0, threshold + spare) >= threshold + spare:
+    if not clear or spare < WORTH or least_evidence(h, j, slope_h, slope_j, arms, 0.0, threshold + spare) < threshold + spare:
+        spare = (about_least(h, j, slope_h, slope_j, arms, threshold) if clear else np.nan) - threshold
+        if spare < 0.0:
+            return False
+    if spare > SURE and threshold + spare > SOME:
         more, lasting = 1.0 + min(MORE * spare, MOST_MORE), table.lasting
         lasting[Lasting.ESTIMATE, e] = estimate - FALL * spare
         lasting[Lasting.UNTIL_HIGH, e], lasting[Lasting.UNTIL_LOW, e] = more * arms.n[h], more * arms.n[j]
