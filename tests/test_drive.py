@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import closing
 from itertools import count
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import surepick as sp
+from surepick.engine import start
 from surepick.engine.enums import Stop
 from surepick.engine.loops import Loop, Stretch, find
 from surepick.lab import History, Trace
@@ -376,3 +378,15 @@ def test_a_batch_that_is_cut_short_is_recorded_and_the_policy_is_told(error: typ
         drive(explorer, sampler, batch=50)
     assert explorer.counts.tolist() == [20, 20, 20, 10, 10]
     assert explorer.policy.memory() == explorer.undecided.tolist()
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_log_says_when_compiled_rounds_begin(
+    compiled: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start, "patience", 0.0)
+    explorer = sp.Explorer(sp.TopK(4, 2), policy="coci", confidence="paper")
+    with caplog.at_level(logging.INFO, "surepick"):
+        drive(explorer, sp.Bernoulli([0.9, 0.8, 0.3, 0.1]), compiled=compiled)
+    said = [record.getMessage() for record in caplog.records if "rounds" in record.getMessage()]
+    assert said == (["Compiled rounds from 4 samples on."] if compiled else [])

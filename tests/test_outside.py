@@ -1,4 +1,4 @@
-"""A decision class with a compiled loop that lives outside the package: the three files of tests/outside, and nothing else.
+"""A decision class with compiled loops that lives outside the package: the four files of tests/outside, and nothing else.
 
 docs/extending.md walks through them; here is shown that the walk leads somewhere.
 """
@@ -35,7 +35,7 @@ def outside() -> Iterator[None]:
     sys.path.remove(str(OUTSIDE))
     PROBLEMS.pop("window", None)
     loops._registered.clear()
-    for name in ("window", "window_kernel", "window_loop"):
+    for name in ("window", "window_joint", "window_kernel", "window_loop"):
         sys.modules.pop(name, None)
 
 
@@ -51,10 +51,10 @@ def explored(problem: sp.Problem, compiled: bool, batch: int, **settings: Any) -
     return explorer.counts.tolist(), explorer.certificate().to_dict()
 
 
-def test_there_are_three_files() -> None:
-    assert [path.name for path in FILES] == ["window.py", "window_kernel.py", "window_loop.py"]
+def test_there_are_four_files() -> None:
+    assert [path.name for path in FILES] == ["window.py", "window_joint.py", "window_kernel.py", "window_loop.py"]
     package = "".join(path.read_text(encoding="utf-8").lower() for path in Path(sp.__file__).parent.rglob("*.py"))
-    assert not re.search(r"\bwindow_kernel\b|\bwindow_loop\b|import window\b", package)  # which knows nothing of them
+    assert not re.search(r"\bwindow_(joint|kernel|loop)\b|import window\b", package)  # which knows nothing of them
 
 
 def test_it_keeps_all_promises() -> None:
@@ -63,7 +63,7 @@ def test_it_keeps_all_promises() -> None:
     check_problem(window([sp.Arm("a", -2, 2), sp.Arm("b", 0, 8), sp.Arm("c", -1, 0)], 2), explorations=False)
 
 
-@pytest.mark.parametrize("policy", BY_RIVAL)
+@pytest.mark.parametrize("policy", [*BY_RIVAL, "joint-linear"])
 @pytest.mark.parametrize("sense", ["max", "min"])
 @pytest.mark.parametrize(("confidence", "batch"), [("auto", 1), ("paper", 7)])
 def test_the_loop_takes_the_samples_of_python(policy: str, sense: str, confidence: str, batch: int) -> None:
@@ -86,9 +86,42 @@ def test_the_loop_is_found_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(asked) <= 1  # at most the first round was Python's
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"epsilon": 0.3}, {"epsilon": 0.2, "relative": True}, {"spend": True}],
+    ids=["exact", "near", "share", "spend"],
+)
+@pytest.mark.parametrize("k", [1, 3, 8])
+def test_joint_stopping_takes_the_samples_of_python(settings: dict[str, Any], k: int) -> None:
+    import window_joint
+
+    problem = window(8, k)
+    assert loops.find(sp.Explorer(problem, budget=3000, **settings)) is window_joint.LOOP
+    plain, fast = (explored(problem, compiled, 1, budget=3000, **settings) for compiled in (False, True))
+    assert plain == fast
+    assert fast[1]["policy"] == "joint-linear"
+
+
+def test_losses_are_those_of_brute_force() -> None:
+    from window_kernel import losses
+
+    rng = np.random.default_rng(5)
+    for m, k in [(1, 1), (4, 4), (5, 1), (6, 2), (9, 4)]:
+        problem, weights = window(m, k), rng.normal(size=m)
+        rows = np.array([[int(s <= i < s + k) for i in range(m)] for s in range(m - k + 1)])
+        decision, loss = np.full(m, 7), np.full(m, np.nan)
+        assert losses(problem.lower(), weights, decision, loss)
+        sums = rows @ weights
+        assert (decision == rows[np.argmax(sums)]).all()
+        for i in range(m):
+            other = sums[rows[:, i] != decision[i]]
+            assert loss[i] == (pytest.approx(sums.max() - other.max()) if len(other) else np.inf)
+
+
 def test_a_policy_without_a_loop_runs_in_python() -> None:
-    outcome = sp.explore(window(8, 3), sp.Bernoulli(WORLD), seed=0)
-    assert outcome.certificate.policy == "joint-linear"
+    assert loops.find(sp.Explorer(window(8, 3), policy="gap")) is None
+    outcome = sp.explore(window(8, 3), sp.Bernoulli(WORLD), policy="gap", seed=0)
+    assert outcome.certificate.policy == "gap"
     assert list(outcome.certificate.chosen) == ["week 3", "week 4", "week 5"]
 
 
@@ -96,7 +129,7 @@ def test_a_loop_counts_once_however_often_it_is_registered() -> None:
     window(4, 2)
     before = list(loops._registered)
     loops.register("window_loop")
-    assert loops._registered == before == ["window_loop"]
+    assert loops._registered == before == ["window_joint", "window_loop"]
 
 
 STUDY = """

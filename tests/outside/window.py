@@ -58,3 +58,4 @@ class Window(OracleProblem):
 
 
 loops.register("window_loop")
+loops.register("window_joint")

@@ -131,6 +131,7 @@ def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop 
 def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Schedule) -> Generator[int, None, bool]:
     """Explore in compiled code; returns False if the plain loop is to go on: an arm can be sampled no more, or the policy is
     not content with what the loop says is decided."""
+    log.info("Compiled rounds from %s samples on.", f"{explorer.samples:,}")
     stretch, rounds, whole = loop.prepare(explorer, source), ROUNDS, True  # whether no batch is under way
     while explorer.able.all():
         budget = LARGEST if explorer.budget is None else explorer.budget
