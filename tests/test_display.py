@@ -149,3 +149,9 @@ def test_texts_of_notebooks() -> None:
     assert "and 1 more run<" in display.table(["run"], [["1"]], 2, "run")
     assert "more" not in display.table(["run"], [["1"]], 1, "run")
     assert display.page("1 < 2", "") == "<div><p><b>1 &lt; 2</b></p></div>"
+
+
+def test_an_explorer_shows_its_certificate() -> None:
+    explorer = sp.Explorer(sp.TopK(ODD, k=2))
+    assert explorer._repr_html_() == explorer.certificate()._repr_html_()
+    assert [row[0] for row in rows(explorer)][1:] == SHOWN

@@ -438,3 +438,13 @@ class TestRandomVoterModel:
 def test_importing_the_environments_does_not_import_scipy() -> None:
     code = "import sys, surepick.environments; sys.exit('scipy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_short_repr() -> None:
+    class Half(Environment):
+        def sample(self, arm: int, n: int, rng: np.random.Generator) -> np.ndarray:
+            return np.zeros(n)
+
+    assert repr(Bernoulli([0.1] * 5)) == "<Bernoulli: 5 arms>"
+    assert repr(Replay({"a": [0.1], "b": [0.3]})) == "<Replay: 2 arms>"
+    assert repr(Half()) == "<Half>"

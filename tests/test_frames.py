@@ -48,8 +48,10 @@ def test_a_frame_is_the_same_as_its_rows(rows: list[tuple[Any, float]]) -> None:
         pd.DataFrame({"arm": pd.Categorical(["red", "red", "green"]), "value": [False, True, True]}),
         pd.DataFrame({"arm": [0, 0, 2], "value": pd.array([0.0, 1.0, 1.0], dtype="Float64")}),
         Columns(arm=["red", "red", "green"], value=np.array([0.0, 1.0, 1.0])),
+        pd.DataFrame({"Arm": ["red", "red", "green"], "VALUE": [0, 1, 1]}),
+        pd.DataFrame({"Arm": [9, 9, 9], "arm": ["red", "red", "green"], "Value": [0, 1, 1]}),
     ],
-    ids=["other columns", "categories", "positions", "polars"],
+    ids=["other columns", "categories", "positions", "polars", "capitals", "the exact title counts first"],
 )
 def test_kinds_of_frames(frame: object) -> None:
     ex = explorer()
@@ -105,6 +107,7 @@ class Query(Columns):
     [
         (pd.DataFrame({"variant": ["red"], "value": [0.1]}), "has no column 'arm'; its columns are 'variant', 'value'"),
         (pd.DataFrame([["red", "red", 0.1]], columns=["arm", "arm", "value"]), "has 2 columns 'arm'"),
+        (pd.DataFrame([["red", "red", 0.1]], columns=["Arm", "ARM", "value"]), "has 2 columns 'arm'"),
         (pd.DataFrame({str(i): [1] for i in range(20)}), "'7' and 12 more"),
         ({"arm": ["red"], "value": [0.1]}, "tell_frame takes a data frame"),
         (pd.DataFrame, "tell_frame takes a data frame"),

@@ -101,6 +101,8 @@ sp.Explorer(top, policy=sp.confidence.Normal())  # wrong: arg-type
 explorer.tell_frame(outcome.to_frame())
 explorer.tell_frame()  # wrong: call-arg
 assert_type(outcome.certificate.chosen["red"], Any)
+names: list[str] = list(outcome.certificate.chosen)
+names += [*explorer.plan(10), *explorer.paused, *explorer.ended, *top.names, *outcome.certificate.names]
 
 # Hardness, simulations and studies
 hard = assert_type(sp.hardness(top, [0.5] * 10), sp.Hardness)

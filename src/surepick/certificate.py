@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -81,9 +80,9 @@ class Certificate:
     policy: str
     rule: str
     confidence: str
-    names: list[Hashable]
+    names: list[Any]
     independent: bool = False
-    ended: list[Hashable] = field(default_factory=list)
+    ended: list[Any] = field(default_factory=list)
 
     @property
     def conditions(self) -> list[str]:
@@ -106,7 +105,7 @@ class Certificate:
         ]
 
     @property
-    def chosen(self) -> dict[Hashable, Any]:
+    def chosen(self) -> dict[Any, Any]:
         """The decision by name: the arms whose entry is not 0, each with its entry."""
         return {name: y for name, y in zip(self.names, self.decision.tolist(), strict=True) if y}
 

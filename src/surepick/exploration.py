@@ -6,7 +6,7 @@ import copy
 import functools
 import logging
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -156,12 +156,12 @@ class Exploration:
         return int(self.record.counts.sum())
 
     @property
-    def paused(self) -> list[Hashable]:
+    def paused(self) -> list[Any]:
         """The arms that are paused."""
         return [self.problem.names[i] for i in np.flatnonzero(self._paused & ~self._ended)]
 
     @property
-    def ended(self) -> list[Hashable]:
+    def ended(self) -> list[Any]:
         """The arms that have ended."""
         return [self.problem.names[i] for i in np.flatnonzero(self._ended)]
 

@@ -136,6 +136,9 @@ class Explorer(Exploration):
     def __repr__(self) -> str:
         return f"<Explorer of {self.problem!r}: {str(self.certificate())[:-1]}>"
 
+    def _repr_html_(self) -> str:
+        return self.certificate()._repr_html_()
+
     # -- tell -----------------------------------------------------------------------------------------------------
 
     @alone
@@ -151,7 +154,8 @@ class Explorer(Exploration):
     @alone
     def tell_frame(self, frame: Any) -> None:
         """Record the rows of a data frame with the columns ``arm`` and ``value``, as one moment: all of them, or none if one is
-        bad. Every row is one observation; other columns are left alone. The frame is of pandas or polars, or like one.
+        bad. Every row is one observation; other columns are left alone, and ``Arm`` and ``VALUE`` will do. The frame is of pandas
+        or polars, or like one.
         """
         self._take(frames.observations(frame, self.problem))
 
@@ -250,7 +254,7 @@ class Explorer(Exploration):
         return first + spread(able, np.maximum(planned, minimum), self.problem.scales, n - len(first))
 
     @alone
-    def plan(self, n: int, pending: Mapping[Any, int] | None = None) -> dict[Hashable, int]:
+    def plan(self, n: int, pending: Mapping[Any, int] | None = None) -> dict[Any, int]:
         """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted."""
         counted = Counter(self.ask(n, pending))
         return {self.problem.names[i]: counted[i] for i in sorted(counted)}

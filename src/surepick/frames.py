@@ -1,4 +1,4 @@
-"""Observations from a data frame: one row an observation, with the columns ``arm`` and ``value``."""
+"""Observations from a data frame: one row an observation, with the columns ``arm`` and ``value`` (``Arm``, ``VALUE``)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,12 @@ def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
             "Nothing was recorded.",
             key="frame",
         )
+    found: list[Any] = []
     for column in COLUMNS:
-        times = sum(isinstance(name, str) and name == column for name in named)
+        exact = [name for name in named if isinstance(name, str) and name == column]
+        alike = exact or [name for name in named if isinstance(name, str) and name.lower() == column]
+        times = len(alike)
+        found += alike[:1]
         if times != 1:
             titles = listed(list(map(repr, named)), 8) or "none"
             has = f"has {times} columns" if times else "has no column"
@@ -54,7 +58,7 @@ def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
                 f"of every observation, and one column {VALUE!r}, which holds them. Nothing was recorded.",
                 key=column,
             )
-    names, values = entries(_part(lambda: frame[ARM])), entries(_part(lambda: frame[VALUE]))
+    names, values = entries(_part(lambda: frame[found[0]])), entries(_part(lambda: frame[found[1]]))
     if names is None or values is None or len(names) != len(values):
         raise ObservationError(
             f"The columns of {short(frame)} cannot be gone through row by row: collect a lazy frame first. Nothing was recorded.",

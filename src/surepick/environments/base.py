@@ -52,6 +52,10 @@ class Environment(ABC):
         """The number of arms."""
         return len(self.means)
 
+    def __repr__(self) -> str:
+        known = getattr(self, "means", None)  # one of a user's own may not be complete yet
+        return f"<{type(self).__name__}>" if known is None else f"<{type(self).__name__}: {self.m} arms>"
+
     @abstractmethod
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         """n values of an arm."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
@@ -122,7 +122,7 @@ class Problem(ABC):
         return ""
 
     @property
-    def names(self) -> list[Hashable]:
+    def names(self) -> list[Any]:
         return [arm.name for arm in self.arms]
 
     # -- the four questions ---------------------------------------------------------------------------------------
