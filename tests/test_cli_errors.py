@@ -71,7 +71,10 @@ def test_what_cannot_be_written(cli, study, tmp_path):
     strata.write_text("stratum,N,S\na,9,1\n")
     code, _, err = cli("run", study, "--plot", strata)
     assert code == 2
-    assert "strata.csv" in err
+    assert "strata.csv: a folder is wanted" in err
+    code, _, err = cli("simulate", study, "--plot", strata / "pictures")
+    assert code == 2
+    assert "a folder is wanted" in err
     code, _, err = cli("allocate", strata, "--budget", 9, "--out", tmp_path / "no" / "out.csv")
     assert code == 2
     assert "out.csv" in err

@@ -33,7 +33,7 @@ from surepick.lab.simulation import clopper_pearson
 from surepick.lab.store import VERSION, Store
 from surepick.lab.trials import World, run_chunk
 from surepick.lab.work import Cell, Standing
-from surepick.policies import POLICIES
+from surepick.policies import COCI, POLICIES
 from surepick.policies.base import Policy
 from surepick.problems import PROBLEMS as CLASSES
 from surepick.settings import Settings
@@ -643,6 +643,18 @@ def test_an_error_in_a_run_arrives() -> None:
         sp.simulate(problem, sp.Beta([0.9, 0.8, 0.3, 0.1], 2), runs=4, executor=2)
 
 
+@pytest.mark.parametrize(
+    "pair", [(COCI(), "beta"), ("coci", "paper"), ("coci", "normal:tuned=500"), (COCI(), sp.confidence.Normal())]
+)
+def test_a_pair_of_policy_and_confidence_comes_in_a_list(pair: Any) -> None:
+    with pytest.raises(SettingError, match=r"a bare tuple is read as several policies; .* in a list: \[\(policy, confidence\)\]"):
+        sp.simulate(*PROBLEMS["posters"], pair, runs=2, executor=1)
+    listed = sp.simulate(*PROBLEMS["posters"], [pair], runs=2, executor=1).table
+    assert set(listed["policy"]) == {"/".join(map(str, pair))}
+    two = sp.simulate(*PROBLEMS["posters"], ("coci", "uniform"), runs=2, executor=1).table
+    assert set(two["policy"]) == {"coci", "uniform"}
+
+
 # -- what is shown --------------------------------------------------------------------------------------------------------
 
 
@@ -658,6 +670,19 @@ def test_progress_counts_up_to_the_end() -> None:
 def test_a_standing_in_words() -> None:
     assert words(Standing(10, 1000, "a, b", None)) == "10 of 1,000 runs (a, b), no estimate of the rest yet"
     assert words(Standing(10, 1000, "", 130.0)) == "10 of 1,000 runs, about 2 min left"
+
+
+def test_a_standing_that_is_too_long_loses_its_title_first() -> None:
+    standing = Standing(10, 1000, "The three best of ten posters, auto, δ = 0.05", 130.0)
+    for most in range(30, 120):
+        text = words(standing, most)
+        assert len(text) <= max(most, len("10 of 1,000 runs, about 2 min left"))
+        assert text.startswith("10 of 1,000 runs")
+        assert text.endswith(", about 2 min left")
+    assert words(standing, 58) == "10 of 1,000 runs (…ters, auto, δ = 0.05), about 2 min left"
+
+
+def test_a_rough_duration() -> None:
     assert [span(s) for s in (5, 100, 3000, 30000, 3e5)] == ["5 s", "100 s", "50 min", "8 h", "3 days"]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .talk import AsJson, about, emit, save_pictures, say, show_attained, table
+from .talk import AsJson, about, emit, open_folder, save_pictures, say, show_attained, table
 
 if TYPE_CHECKING:
     from ..certificate import Certificate
@@ -65,7 +65,7 @@ def demo(
     from ..study import load
     from .watch import explore
 
-    folder.mkdir(parents=True, exist_ok=True)
+    open_folder(folder, "--folder")
     file = folder / "study.toml"
     if file.exists() and file.read_text(encoding="utf-8") != STUDY:
         raise StudyError(

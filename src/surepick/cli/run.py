@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import Budget, Dependent, Epsilon, PerArm, Relative, Seed
-from .talk import AsJson, File, Plot, emit, save_pictures, say, show_certificate
+from .talk import AsJson, File, Plot, emit, open_folder, save_pictures, say, show_certificate
 
 if TYPE_CHECKING:
     from ..arms import Floats
@@ -52,7 +52,7 @@ def run(
             f"observations of your own, use `surepick check {file} DATA.csv`."
         )
     if plot is not None:
-        plot.mkdir(parents=True, exist_ok=True)  # better now than after a long run
+        open_folder(plot)  # better now than after a long run
     from .watch import explore, warn_of_ties
 
     if not as_json:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import Budget, Dependent, Epsilon, PerArm, Relative, Seed
-from .talk import AsJson, File, Plot, emit, number, plain, say, table
+from .talk import AsJson, File, Plot, emit, number, open_folder, plain, say, table
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -75,7 +75,7 @@ def simulate(
     if out is not None:
         check_path(out)
     if plot is not None:
-        plot.mkdir(parents=True, exist_ok=True)  # better now than after a long run
+        open_folder(plot)  # better now than after a long run
     last: list[Standing] = []
     with _executor(cluster) as executor, _bar(as_json) as show:
 

@@ -161,6 +161,19 @@ def gap_text(gap: float, relative: bool) -> str:
     return f"{100 * gap:,.0f} % of the best" if gap >= 1 else f"{100 * gap:.3g} % of the best"
 
 
+def open_folder(folder: Path, option: str = "--plot") -> None:
+    """Make a folder for pictures, unless there is one."""
+    from ..errors import SettingError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise SettingError(
+            f"{option} {folder}: a folder is wanted, and there is a file of that name, or on the way to it; name a folder, "
+            "which is made if need be."
+        ) from None
+
+
 def save_pictures(
     certificate: Certificate,
     folder: Path,
@@ -173,7 +186,7 @@ def save_pictures(
     """The pictures of a certificate and, if there are traces, of how the gap fell; of a history, all that it shows."""
     from ..lab import History, allocation, closing, gap, intervals, samples, save
 
-    folder.mkdir(parents=True, exist_ok=True)
+    open_folder(folder)
     figures = {
         "intervals.png": intervals(certificate, title=title, parameter=parameter),
         "samples.png": samples(certificate, title=title),

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..checks import MANY, SEEDS, entries, number, sequence, short, whole
-from ..confidence import Confidence
+from ..confidence import CONFIDENCES, Confidence
 from ..environments.base import Environment
 from ..errors import ParameterError, SettingError
-from ..policies import Policy
+from ..policies import POLICIES, Policy
 from ..problems.base import Problem
 from ..settings import Settings
 from .bar import shown
@@ -162,6 +162,11 @@ def _labels(policies: Policies) -> dict[str, Asked]:
     """Policy and confidence by label."""
     if isinstance(policies, (str, Policy)):
         policies = [policies]
+    if isinstance(policies, tuple) and len(policies) == 2 and _sequence_alone(policies[1]):
+        raise SettingError(
+            f"{short(policies[1])} is a confidence sequence, and a bare tuple is read as several policies; give a policy with "
+            "its confidence sequence in a list: [(policy, confidence)]."
+        )
     listed = policies if isinstance(policies, Mapping) else entries(policies) if sequence(policies) else None
     if not listed:
         raise SettingError(
@@ -175,6 +180,12 @@ def _labels(policies: Policies) -> dict[str, Asked]:
             raise SettingError(f"A policy is named twice in {short(policies)}: name each once.")
         labels[label] = _asked(asked)
     return labels
+
+
+def _sequence_alone(asked: Any) -> bool:
+    """It says a confidence sequence, and no policy."""
+    name = asked.partition(":")[0] if isinstance(asked, str) else ""
+    return isinstance(asked, Confidence) or (name in {*CONFIDENCES, "own"} and name not in {*POLICIES, "auto"})
 
 
 def _label(asked: Any) -> str:
