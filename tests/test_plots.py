@@ -181,10 +181,23 @@ def test_gap_shows_the_trace_the_aim_and_marks(tmp_path):
 
 def test_gaps_by_name():
     axes = gap({"one": fallen((10, 2.0), (20, 1.0), epsilon=0, relative=False), "two": fallen((10, 3.0), (30, 0.0))}).axes[0]
-    assert [line.get_label() for line in axes.lines[::2]] == ["one", "two"]
+    assert [line.get_label() for line in axes.lines[:4:2]] == ["one", "two"]
     assert axes.lines[0].get_color() != axes.lines[2].get_color()
     assert axes.lines[0].get_linestyle() != axes.lines[2].get_linestyle()
-    assert [t.get_text() for t in axes.texts] == ["20", "0 from 30 on"]  # and no line where nothing was asked for
+    assert [t.get_text() for t in axes.texts] == ["20", "0 from 30 on: the very best"]  # and no line where nothing was asked for
+    drop, end = axes.lines[4:]
+    bottom = axes.get_ylim()[0]
+    assert list(drop.get_xdata()) == [10, 30, 30]
+    assert list(drop.get_ydata()) == [3.0, 3.0, bottom]
+    assert (*end.get_xdata(), *end.get_ydata()) == (30, bottom)
+
+
+def test_a_gap_that_became_0_drops_to_the_axis():
+    exact = gap(fallen((10, 2.0), (20, 1.0), (30, 0.0), epsilon=0)).axes[0]
+    near = gap(fallen((10, 2.0), (20, 1.0), (30, 0.0), epsilon=0.1)).axes[0]
+    assert [t.get_text() for t in exact.texts] == ["0 from 30 on"]
+    assert "0 from 30 on: the very best" in [t.get_text() for t in near.texts]
+    assert near.get_ylim()[0] < 0.1  # below what was asked for
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,31 @@ def test_errors_beside_the_guarantee():
     texts_inside(figure)
 
 
+@pytest.mark.parametrize(("deltas", "numbers"), [((0.05,), ["0", "0.05", "0.1"]), ((0.3, 0.11), ["0", "0.11", "0.2", "0.3"])])
+def test_errors_near_the_guarantee_have_a_linear_scale(deltas, numbers):
+    figure = errors(simulated({"one": 1.0}, {"auto": 1.0, "coci": 1.0}, deltas=deltas, runs=30))
+    [axes] = figure.axes
+    assert axes.get_yscale() == "linear"
+    assert axes.get_ylabel() == "wrong certificates, 95 % interval"
+    assert axes.lines[0].get_ydata().tolist() == [0.0] * len(deltas)
+    figure.canvas.draw()
+    assert [t.get_text() for t in axes.get_yticklabels()] == numbers
+    one = len(deltas) == 1
+    [line] = (line for line in axes.lines if line.get_label() == "the guarantee: errors ≤ δ" + " = 0.05" * one)
+    x, y = np.array(line.get_xdata()), np.array(line.get_ydata())
+    assert (y == (deltas[0] if one else x)).all()
+    assert len(x) > 100  # bent, where the scale of delta is logarithmic
+    texts_inside(figure)
+
+
+def test_a_logarithmic_scale_says_so_and_numbers_every_delta():
+    figure = errors(simulated({"one": 1.0}, {"auto": 1.0}, deltas=(0.05, 2e-4)))
+    [axes] = figure.axes
+    assert axes.get_ylabel().endswith("(logarithmic, 0 below the dots)")
+    figure.canvas.draw()
+    assert {"0", "0.05", "2·10⁻⁴"} < {t.get_text() for t in axes.get_yticklabels()}
+
+
 def test_all_runs_wrong():
     axes = errors(simulated({"one": 1.0}, {"auto": 1.0}, wrong=1.0)).axes[0]
     assert axes.lines[0].get_ydata().tolist() == [1.0, 1.0]

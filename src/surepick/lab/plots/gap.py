@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def gap(traces: Trace | Mapping[str, Trace], *, marks: Mapping[str, float] | None = None, title: str = "") -> Figure:
-    """How the certified gap falls with the samples, both on a logarithmic scale.
+    """How the certified gap falls with the samples, both on a logarithmic scale. A gap that becomes 0 drops to the axis.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ def gap(traces: Trace | Mapping[str, Trace], *, marks: Mapping[str, float] | Non
         note(axes, said, (0.01, first.epsilon), (0, 3), VERMILION, xycoords=axes.get_yaxis_transform())
     log_scale(axes, "x", xs, count)
     log_scale(axes, "y", ys, lambda y: _amount(y, first.relative))
+    for i, trace in enumerate(several.values()):
+        _drop(axes, i, trace)
     axes.set_xlabel("samples")
     what = "every arm worse than the k-th best" if first.per_arm else "worse than the best"
     axes.set_ylabel(f"certified: {what} by at most", fontsize=9)
@@ -66,10 +68,24 @@ def _fall(axes: Axes, i: int, name: str, trace: Trace) -> tuple[Floats, Floats]:
     if len(shown):
         axes.plot(x, y, STYLES[i % len(STYLES)], color=colour, linewidth=2.0, label=plain(name) or None, zorder=3)
         axes.plot(x[-1:], y[-1:], "o", color=colour, markersize=6, zorder=4)
-        said = f"0 from {after[0]:,.0f} on" if len(after) else f"{x[-1]:,.0f}"
-        note(axes, said, (x[-1], y[-1]), (7, 4), colour)
+        if not len(after):
+            note(axes, f"{x[-1]:,.0f}", (x[-1], y[-1]), (7, 4), colour)
         x = np.concatenate([x, after])
     return x, y
+
+
+def _drop(axes: Axes, i: int, trace: Trace) -> None:
+    """Where the gap of a trace became 0, which has no place on the scale, it falls to the axis."""
+    y = np.array(trace.gap, dtype=np.float64)
+    shown = np.flatnonzero(np.isfinite(y) & (y > 0))
+    if not len(shown) or shown[-1] + 1 == len(y):
+        return
+    before, zero = trace.samples[shown[-1]], trace.samples[shown[-1] + 1]
+    colour, bottom = COLOURS[i % len(COLOURS)], axes.get_ylim()[0]
+    axes.plot([before, zero, zero], [y[shown[-1]]] * 2 + [bottom], ":", color=colour, linewidth=1.6, zorder=3)
+    axes.plot([zero], [bottom], "v", color=colour, markersize=7, zorder=5, clip_on=False)
+    said = f"0 from {zero:,.0f} on" + (": the very best" if trace.epsilon > 0 else "")
+    note(axes, said, (zero, bottom), (-7, 5 + 12 * i), colour, ha="right")
 
 
 def _amount(gap: float, relative: bool) -> str:
