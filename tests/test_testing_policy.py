@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import surepick as sp
-from surepick.policies import COCI, Policy, Uniform
+from surepick.policies import COCI, PAC, Policy, Uniform
 from surepick.testing import ConformanceError, check_policy
 
 
@@ -108,6 +108,24 @@ class Nearly(COCI):
         return True
 
 
+class Sharing(PAC):
+    """Takes every decision for one within a share epsilon of the best."""
+
+    name = "sharing"
+
+    def near(self, view: Any) -> bool:
+        return True if view.relative else super().near(view)
+
+
+class OneByOne(PAC):
+    """Takes every arm for one within epsilon of the best."""
+
+    name = "one-by-one"
+
+    def near(self, view: Any) -> bool:
+        return True if view.per_arm else super().near(view)
+
+
 class Flattering(COCI):
     """Says of every decision that none is better."""
 
@@ -171,6 +189,13 @@ def test_a_policy_is_checked_on_all_kinds_that_it_can_do() -> None:
     with pytest.raises(ConformanceError, match="Certificates are wrong in at most a share delta") as seen:
         check_policy(Partial())
     assert seen.value.example["problem"].kind == "top-k"
+
+
+@pytest.mark.parametrize(("policy", "kind"), [(Sharing, "relative=True"), (OneByOne, "per_arm=True")])
+def test_a_bug_with_one_kind_of_epsilon_is_seen(policy: type[Policy], kind: str) -> None:
+    with pytest.raises(ConformanceError, match="also with an epsilon that is a share of the best reward") as seen:
+        check_policy(policy(), sp.TopK(4, 2))
+    assert kind in str(seen.value)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from ..arms import Floats
@@ -16,7 +17,8 @@ LONG = 1000  # samples an arm of an exploration that is to run into a certificat
 SHORT = 100  # of one with an epsilon
 FEW = 12  # of one whose certificate is read
 ROUNDS = 20  # looks of an exploration
-COUNTS = 24  # of errors in one check of a policy: four on each of six problems, which share the false alarm
+COUNTS = 36  # of errors in one check of a policy: six on each of six problems, which share the false alarm
+KINDS = tuple({"relative": relative, "per_arm": per_arm} for relative, per_arm in ((False, False), (True, False), (False, True)))
 
 
 def rarely_errs(bench: Bench, runs: int) -> str | None:
@@ -25,15 +27,21 @@ def rarely_errs(bench: Bench, runs: int) -> str | None:
 
 
 def rarely_errs_with_an_epsilon(bench: Bench, runs: int) -> str | None:
-    """With an epsilon, decisions that are certified are further from the best in at most a share delta of the explorations."""
-    shares = bench.hard(epsilon=0.0, relative=False, per_arm=False)
-    further = [short for short in mistakes(bench.problem, bench.truth(shares)) if short > 0]
-    settings: dict[str, Any] = {"epsilon": min(further, default=1.0) / 2, "relative": False, "per_arm": False}
-    try:
-        bench.explorer(**settings)
-    except SettingError:  # not with an epsilon
-        return None
-    return _counted(bench, shares, runs, SHORT, **settings)
+    """With an epsilon, decisions that are certified are further from the best in at most a share delta of the explorations, also
+    with an epsilon that is a share of the best reward, or one for every arm."""
+    for kind in KINDS:
+        if kind["per_arm"] and not bench.problem.ranked:
+            continue
+        shares = bench.hard(epsilon=0.0, **kind)
+        further = [short for short in mistakes(bench.problem, bench.truth(shares), **kind) if 0 < short < inf]
+        settings: dict[str, Any] = {"epsilon": min(further, default=1.0) / 2, **kind}
+        try:
+            bench.explorer(**settings)
+        except SettingError:  # not with such an epsilon
+            continue
+        if (found := _counted(bench, shares, runs, SHORT, **settings)) is not None:
+            return f"{found} It was explored with {', '.join(f'{name}={value!r}' for name, value in settings.items())}."
+    return None
 
 
 def _counted(bench: Bench, shares: Floats, runs: int, samples: int, **settings: Any) -> str | None:
