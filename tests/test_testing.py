@@ -15,6 +15,7 @@ from surepick.engine.data import Exchanges, Partition
 from surepick.estimators import Mean
 from surepick.problems.oracle import OracleProblem
 from surepick.testing import ConformanceError, check_problem
+from surepick.testing.alternatives import steps
 from surepick.testing.chance import most_errors
 
 
@@ -154,6 +155,42 @@ class Shapeless(Row):
         return True
 
 
+class Unfailing(sp.TopK):
+    """Says of every arm that it is among the best."""
+
+    def shortfall_on(self, lower: np.ndarray, upper: np.ndarray, decision: np.ndarray) -> tuple[np.ndarray, float]:
+        return super().shortfall_on(lower, upper, decision)[0], 0.0
+
+
+class Average(sp.BestOfEach):
+    """Compares an arm with the best of the others, as if they were where they are on average."""
+
+    def shortfall_on(self, lower: np.ndarray, upper: np.ndarray, decision: np.ndarray) -> tuple[np.ndarray, float]:
+        middle = (lower + upper) / 2
+        return super().shortfall_on(middle, middle, decision)
+
+
+class Unpaid(Row):
+    """Pays nothing for its alternatives."""
+
+    def alternatives(self) -> tuple[float, float, int]:
+        return 0.0, 0.0, 1
+
+
+class Unsaid(Unpaid):
+    """Nor does it say what it contains."""
+
+    admits = sp.Problem.admits
+
+
+class Flat(sp.Matching):
+    """Pays as much for a change of many arms as for one of few, of which there are less."""
+
+    def alternatives(self) -> tuple[float, float, int]:
+        a, _, k = super().alternatives()
+        return a, 0.0, k
+
+
 class Mirrored(sp.TopK):
     """Is lowered as if the smallest were looked for."""
 
@@ -162,6 +199,9 @@ class Mirrored(sp.TopK):
 
     def exchanges(self, decision: np.ndarray) -> Exchanges:
         return sp.TopK(self.m, self.k).exchanges(decision)
+
+
+PAIRS = [(row, column) for row in "ab" for column in "xyz"]
 
 
 @pytest.mark.parametrize(
@@ -180,6 +220,12 @@ class Mirrored(sp.TopK):
         (Certain(), "A decision is settled only where solve returns it at every point"),
         (Unsendable(), "A problem can be pickled"),
         (Shapeless(), "no to what has another shape"),
+        (Unfailing(4, 2), "shortfall, if the class is ranked, returns at least what any arm"),
+        (Unfailing(4, 2, sense="min"), "shortfall, if the class is ranked, returns at least what any arm"),
+        (Average(6, [0, 0, 0, 1, 1, 1], 2), "shortfall, if the class is ranked, returns at least what any arm"),
+        (Unpaid(), "the sum of exp(-a - b s) over the alternatives to any decision is at most 1"),
+        (Unsaid(), "the sum of exp(-a - b s) over the alternatives to any decision is at most 1"),
+        (Flat(PAIRS), "the sum of exp(-a - b s) over the alternatives to any decision is at most 1"),
         (Mirrored(4, 2), "A compiled loop takes the same samples as the Python loop"),
     ],
     ids=lambda x: type(x).__name__ if isinstance(x, sp.Problem) else "",
@@ -206,6 +252,22 @@ def test_the_example_is_small_and_shows_the_bug() -> None:
     assert Greedy().reward(theta, Greedy().solve(theta)) < Row().reward(theta, Row().solve(theta))
     assert np.count_nonzero(theta) <= 3
     assert f"theta = {theta.tolist()}" in str(seen.value)
+
+
+def test_alternatives_are_what_nothing_smaller_makes_up() -> None:
+    one, two, three, both, all_three = 0b000011, 0b001100, 0b110000, 0b001111, 0b111111
+    assert steps([both, two, one], 1) == [two, one, both]  # a single one must do
+    assert steps([both, two, one], 2) == [two, one]
+    assert steps([one, two, three, all_three], 2) == [one, two, three, all_three]
+    assert steps([one, two, three, all_three], 3) == [one, two, three]
+    assert steps([one, 0b000110, 0b000111], 3) == [one, 0b000110, 0b000111]  # with an arm in common
+
+
+@pytest.mark.parametrize("m", [3, 8])
+def test_any_class_may_leave_the_alternatives_as_they_are(m: int) -> None:
+    everything = sp.Program(m, np.zeros((1, m)), [0], [0])
+    assert everything.alternatives()[2] == 1
+    check_problem(everything, cases=1, explorations=False)
 
 
 def test_the_checks_are_for_problems() -> None:

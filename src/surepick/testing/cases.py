@@ -11,10 +11,12 @@ import numpy as np
 from ..arms import Floats
 from ..problems.base import Problem
 
+NEAR = 1e-9  # of the size of the numbers: what rounding may do
 PARTS = 16  # parameters are sixteenths of their range: ties are common, and sums of few are exact
 FREE = 5  # arms that are not known exactly, up to which all corners of a box are looked at
 POINTS = 16  # of a box with more corners
 DECISIONS = 4096  # listed at most
+PICKS = 1024  # calls of solve to list them
 
 
 class Case(NamedTuple):
@@ -96,17 +98,30 @@ def _size(problem: Problem, case: Case) -> tuple[int, int]:
     return int((case.lower < case.upper).sum()), int((case.theta != ranges(problem)[0]).sum())
 
 
-def list_decisions(problem: Problem, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+class Listed(NamedTuple):
+    """Decisions of a class, one a row; ``complete``: there are no others."""
+
+    decisions: np.ndarray[Any, Any]
+    complete: bool
+
+
+def list_decisions(problem: Problem, rng: np.random.Generator) -> Listed:
     """Decisions of a class that nobody has listed: those that are the best somewhere, and, if the class says what it contains,
     all others with such entries, if they are not too many."""
     seen = np.unique([problem.solve(draw_theta(problem, rng)) for _ in range(200)], axis=0)
     if type(problem).admits is Problem.admits:  # says yes to everything
-        return seen
+        return _picked(problem) if problem.linear and problem.any_weights and 2**problem.m <= PICKS else Listed(seen, False)
     levels = [_levels(column) for column in seen.T]
     if np.prod([float(len(values)) for values in levels]) > 16 * DECISIONS:
-        return seen
+        return Listed(seen, False)
     grid = [y for y in itertools.product(*levels) if problem.contains(y)]
-    return np.array(grid[:DECISIONS]) if grid else seen
+    return Listed(np.array(grid[:DECISIONS]), len(grid) <= DECISIONS) if grid else Listed(seen, False)
+
+
+def _picked(problem: Problem) -> Listed:
+    """All decisions of a 0/1 class with linear reward that takes any weights: each is the only best one somewhere."""
+    signs = itertools.product((-problem.sign, problem.sign), repeat=problem.m)
+    return Listed(np.unique([problem.solve(theta) for theta in signs], axis=0), True)
 
 
 def _levels(column: np.ndarray[Any, Any]) -> list[float]:

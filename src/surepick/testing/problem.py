@@ -22,12 +22,13 @@ from ..policies import POLICIES
 from ..problems import PROBLEMS
 from ..problems.base import Problem
 from ..study import StudySpec
-from .cases import Case, draw_case, list_decisions, points, smallest
+from .alternatives import pays_for_alternatives
+from .cases import NEAR, Case, Listed, draw_case, list_decisions, points, smallest
 from .engines import Way, compiled_differs, explored
 from .error import ConformanceError
+from .ranks import bounds_the_shortfall
 from .worlds import world_of
 
-NEAR = 1e-9  # of the size of the numbers: what rounding may do
 FEW = 12  # points of a box at which all decisions are weighed
 
 
@@ -47,8 +48,8 @@ def check_problem(
     problem : Problem
         Up to about eight arms: it is compared with brute force.
     decisions : rows of numbers, optional
-        All decisions, if you can list them. If not, those that ``solve`` returns somewhere, and, if the class writes
-        ``admits``, all others with such entries.
+        All decisions, if you can list them. If not, those that ``solve`` returns somewhere, all if it takes any weights, and,
+        if the class writes ``admits``, all others with such entries.
     cases : int
         Random examples of parameters, boxes and decisions.
     explorations : bool
@@ -72,14 +73,16 @@ def check_problem(
     if not isinstance(problem, Problem):
         raise TypeError(f"check_problem takes a problem such as TopK(5, 2), not {problem!r}.")
     who, rng = repr(problem), np.random.default_rng(seed)
-    listed = list_decisions(problem, rng) if decisions is None else np.asarray(decisions)
-    drawn = [draw_case(problem, listed, rng) for _ in range(cases)]
+    listed = list_decisions(problem, rng) if decisions is None else Listed(np.asarray(decisions), complete=True)
+    drawn = [draw_case(problem, listed.decisions, rng) for _ in range(cases)]
     for promise in PROMISES:
-        broken = partial(promise, problem, listed)
+        broken = partial(promise, problem, listed.decisions)
         for case in drawn:
             if broken(case) is not None:
                 small, found = smallest(problem, case, broken)
                 raise ConformanceError(who, _said(promise), found, small.example())
+    if (unpaid := pays_for_alternatives(problem, listed)) is not None:
+        raise ConformanceError(who, _said(pays_for_alternatives), *unpaid)
     lasting = [survives_a_study_file]
     lasting += [survives_pickling] if travels else []
     lasting += [survives_saving, same_samples] if explorations else []
@@ -277,7 +280,7 @@ Promise = Callable[[Problem, np.ndarray[Any, Any], Case], str | None]
 
 PROMISES: Sequence[Promise] = (
     contains_its_own, solves, ranges_rewards, keeps_its_word_on_rewards, misses_no_arm, shrinks_with_the_box, is_exact,
-    is_bimonotone, bounds_the_rival, bounds_the_share, settles, lists_exchanges,
+    is_bimonotone, bounds_the_rival, bounds_the_share, bounds_the_shortfall, settles, lists_exchanges,
 )  # fmt: skip
 
 
