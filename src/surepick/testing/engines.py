@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..errors import SettingError
 from ..explorer import Explorer
 from ..problems.base import Problem
 from ..run.drive import drive
-from .cases import ranges
+from .cases import NEAR, ranges
 
 DELTA = 0.1
 BUDGET = 150  # samples of an exploration
@@ -31,17 +32,16 @@ class Way(NamedTuple):
 
 
 def ways(problem: Problem) -> list[Way]:
-    """One sample at a time and several, to the first certificate and to the end of a budget, with an epsilon of every kind."""
-    near = {"epsilon": some_epsilon(problem)}
-    return [
-        Way(1, {}),
-        Way(4, {}),
-        Way(4, {"spend": True, "budget": SPENT}),
-        Way(1, near),
-        Way(4, near),
-        Way(1, {"epsilon": 0.1, "relative": True}),
-        Way(1, {"epsilon": 0.1, "per_arm": True}),
+    """One sample at a time and several, to the first certificate and to the end of a budget, each with an epsilon of every kind
+    and without."""
+    kinds: list[dict[str, Any]] = [
+        {},
+        {"epsilon": some_epsilon(problem)},
+        {"epsilon": 0.1, "relative": True},
+        {"epsilon": 0.1, "per_arm": True},
     ]
+    ends: list[dict[str, Any]] = [{}, {"spend": True, "budget": SPENT}]
+    return [Way(batch, {**end, **kind}) for kind in kinds for end in ends for batch in (1, 4)]
 
 
 def some_epsilon(problem: Problem) -> float:
@@ -59,20 +59,29 @@ def explored(problem: Problem, world: Environment, way: Way, *, compiled: bool, 
     return explorer
 
 
-def compiled_differs(problem: Problem, world: Environment, **asked: Any) -> str | None:
+def compiled_differs(problem: Problem, world: Environment, tried: Sequence[Way] | None = None, **asked: Any) -> str | None:
     """What a compiled loop does otherwise than Python, in words; None where they agree and where no loop is found."""
-    for way in ways(problem):
+    for way in ways(problem) if tried is None else tried:
         try:
             explorer = Explorer(problem, DELTA, **{"budget": BUDGET, **way.settings, **asked})
         except SettingError:  # not for this class
             continue
         if find(explorer, max(way.batch, explorer.policy.pace)) is None:
             continue
-        plain, fast = (explored(problem, world, way, compiled=compiled, **asked) for compiled in (False, True))
-        if plain.counts.tolist() != fast.counts.tolist():
-            return f"With {way}, Python samples {plain.counts.tolist()}, the compiled loop {fast.counts.tolist()}."
-        if plain.certified != fast.certified:
-            return f"With {way}, certified is {plain.certified} in Python, {fast.certified} in the compiled loop."
-        if (plain.decision != fast.decision).any():
-            return f"With {way}, Python decides {plain.decision.tolist()}, the compiled loop {fast.decision.tolist()}."
+        plain, fast = (said(explored(problem, world, way, compiled=compiled, **asked)) for compiled in (False, True))
+        for name, value in plain.items():
+            if not _same(value, fast[name]):
+                return f"With {way}, {name} is {value.tolist()} in Python, {fast[name].tolist()} in the compiled loop."
     return None
+
+
+def said(explorer: Explorer) -> dict[str, np.ndarray[Any, Any]]:
+    """What an explorer has sampled and says of it, by name."""
+    certificate = explorer.certificate()
+    found = {"counts": explorer.counts, "certified": explorer.certified, "decision": explorer.decision}
+    found |= {name: getattr(certificate, name) for name in ("estimate", "lower", "upper", "gap", "gap_per_arm", "attained")}
+    return {name: np.asarray(np.nan if value is None else value) for name, value in found.items()}
+
+
+def _same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    return np.allclose(one.astype(np.float64), other.astype(np.float64), rtol=NEAR, atol=NEAR, equal_nan=True)

@@ -184,7 +184,7 @@ def spends_the_budget(bench: Bench) -> str | None:
 
 def is_deterministic(bench: Bench) -> str | None:
     """The same seed gives the same samples, whether a compiled loop runs or Python: one at a time and several, to the first
-    certificate and to the end of a budget, with an epsilon and without."""
+    certificate and to the end of a budget, with an epsilon of every kind and without."""
     runs = [bench.explored(bench.easy, 3, 200, compiled=False).counts.tolist() for _ in range(2)]
     if runs[0] != runs[1]:
         return f"It sampled {runs[0]}, and then {runs[1]}."

@@ -19,7 +19,6 @@ from ..environments import Environment
 from ..errors import SurepickError
 from ..explorer import Explorer
 from ..policies import POLICIES
-from ..problems import PROBLEMS
 from ..problems.base import Problem
 from ..study import StudySpec
 from .alternatives import pays_for_alternatives
@@ -27,6 +26,7 @@ from .cases import NEAR, Case, Listed, draw_case, list_decisions, points, smalle
 from .engines import Way, compiled_differs, explored
 from .error import ConformanceError
 from .ranks import bounds_the_shortfall
+from .ties import WAY, in_files, ties
 from .worlds import world_of
 
 FEW = 12  # points of a box at which all decisions are weighed
@@ -321,7 +321,7 @@ def survives_saving(problem: Problem) -> Wrong | None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "explorer.json"
         explorer.save(path)
-        again = Explorer.load(path, None if _in_files(problem) else problem)
+        again = Explorer.load(path, None if in_files(problem) else problem)
     if str(again.certificate().to_dict()) != str(explorer.certificate().to_dict()):
         return f"It says {again.certificate()} and said {explorer.certificate()}", {}
     if again.ask(3) != explorer.ask(3):
@@ -332,7 +332,7 @@ def survives_saving(problem: Problem) -> Wrong | None:
 def survives_a_study_file(problem: Problem) -> Wrong | None:
     """A registered class with study_keys is the same when a study file has its keys()."""
     known = type(problem).study_keys()
-    if known is None or not _in_files(problem):
+    if known is None or not in_files(problem):
         return None
     arms = [{"name": f"arm {i}", **_written(arm)} for i, arm in enumerate(problem.arms)]
     table = {"kind": problem.kind, **(problem.keys() or {})}
@@ -347,21 +347,20 @@ def survives_a_study_file(problem: Problem) -> Wrong | None:
 
 
 def same_samples(problem: Problem) -> Wrong | None:
-    """A compiled loop takes the same samples as the Python loop: one at a time and several, to the first certificate and to the
-    end of a budget, with an epsilon and without."""
+    """A compiled loop takes the same samples as the Python loop and says the same of them: one at a time and several, to the
+    first certificate and to the end of a budget, with an epsilon of every kind and without, also where decisions tie."""
+    tied = ties(problem)
     for name in POLICIES:
         if (found := compiled_differs(problem, _world(problem), policy=name)) is not None:
             return f"policy={name!r}: {found}", {}
+        for tie in tied:
+            if (found := compiled_differs(tie.problem, tie.world, [WAY], policy=name)) is not None:
+                return f"policy={name!r}: {found}", {"low": tie.problem.low, "high": tie.problem.high}
     return None
 
 
 def _world(problem: Problem) -> Environment:
     return world_of(problem, np.random.default_rng(1).integers(1, 16, problem.m) / 16)
-
-
-def _in_files(problem: Problem) -> bool:
-    """A file can name the class and hold what it is made from."""
-    return PROBLEMS.get(problem.kind) is type(problem) and problem.keys() is not None
 
 
 def _written(arm: Arm) -> dict[str, Any]:
