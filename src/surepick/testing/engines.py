@@ -61,9 +61,14 @@ def explored(problem: Problem, world: Environment, way: Way, *, compiled: bool, 
 
 def compiled_differs(problem: Problem, world: Environment, tried: Sequence[Way] | None = None, **asked: Any) -> str | None:
     """What a compiled loop does otherwise than Python, in words; None where they agree and where no loop is found."""
+    done: list[Way] = []
     for way in ways(problem) if tried is None else tried:
+        same = Way(way.batch, {**way.settings, **asked})
+        if same in done:  # what is asked for leaves no difference
+            continue
+        done.append(same)
         try:
-            explorer = Explorer(problem, DELTA, **{"budget": BUDGET, **way.settings, **asked})
+            explorer = Explorer(problem, DELTA, **{"budget": BUDGET, **same.settings})
         except SettingError:  # not for this class
             continue
         if find(explorer, max(way.batch, explorer.policy.pace)) is None:
