@@ -18,6 +18,6 @@ def least_bound(bound: Callable[[float], float], highest: float) -> tuple[float,
         state = np.empty(brent.ENTRIES)
         root = brent.begin(state, 0.0, most, 1e-7 * most)
         while brent.step(state, bound(root * root)):
-            root = float(state[brent.ASKED])
-        best = min(best, (float(state[brent.BEST]) ** 2, float(state[brent.VALUE])), key=lambda pair: pair[1])
+            root = float(state[brent.Entry.ASKED])
+        best = min(best, (float(state[brent.Entry.BEST]) ** 2, float(state[brent.Entry.VALUE])), key=lambda pair: pair[1])
     return best
