@@ -34,7 +34,7 @@ def problems() -> dict[str, sp.Program]:
 
 
 def scipy_solve(problem: sp.Program, theta: np.ndarray) -> np.ndarray:
-    bounds, limits = Bounds(0, problem.levels), LinearConstraint(problem.A, problem.lower, problem.upper)
+    bounds, limits = Bounds(0, problem.levels), LinearConstraint(problem.A, problem.least, problem.most)
     found = milp(-theta, integrality=np.ones(problem.m), bounds=bounds, constraints=limits, options={"mip_rel_gap": 0.0})
     return np.rint(found.x)
 

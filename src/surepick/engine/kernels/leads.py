@@ -147,14 +147,19 @@ def within_together(order, most, swaps, arms, threshold):
     what the arms on one side may gain is shared out, and it is asked whether every exchange keeps to it. Only if that does not
     tell is everything worked out.
     """
-    guesses, tops = np.zeros(len(swaps.high)), np.zeros((2, len(arms.n)))
-    for e in range(len(guesses)):
+    tops, sums = np.zeros((2, len(arms.n))), np.zeros(2)
+    for e in order:
         h, j = swaps.high[e], swaps.low[e]
         if swaps.slope_high[e] != 1.0 or swaps.slope_low[e] != 1.0:
             return together(order, most, swaps, arms, threshold) < np.inf
         if glr(h, j, 1.0, 1.0, arms) < need(h, j, arms, threshold) + SLACK:
-            guesses[e] = about(h, j, arms, threshold)
-            tops[0, h], tops[1, j] = max(tops[0, h], guesses[e]), max(tops[1, j], guesses[e])
+            guess = about(h, j, arms, threshold)
+            for q in range(2):
+                i = h if q == 0 else j
+                sums[q] += max(guess - tops[q, i], 0.0)
+                tops[q, i] = max(tops[q, i], guess)
+            if min(sums[0], sums[1]) * (1.0 - 1e-9) > most:  # the most doubtful come first, so that this is soon seen
+                return False
     side = 0 if tops[0].sum() <= tops[1].sum() else 1
     total = tops[side].sum()
     if total > most:
