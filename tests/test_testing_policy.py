@@ -149,8 +149,8 @@ class Lavish(COCI):
 
     name = "lavish"
 
-    def further(self, view: Any, planned: Any, n: int) -> list[int]:
-        return super().further(view, planned, n + 3)
+    def spend(self, view: Any, planned: Any, n: int) -> list[int]:
+        return super().spend(view, planned, n + 3)
 
 
 class Partial(COCI):

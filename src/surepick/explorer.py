@@ -243,9 +243,7 @@ class Explorer(Exploration):
         planned, minimum = self.record.counts + waiting, self.problem.parameter.minimum
         able = self.able
         if self.started:
-            if self.spend and self.policy.certified(self.view):  # nothing is in question; make all arms better known
-                return self.policy.further(self.view, planned, n)
-            return self.policy.choose(self.view, planned, n)
+            return (self.policy.spend if self.spend else self.policy.choose)(self.view, planned, n)
         missing = np.where(able, np.maximum(minimum - planned, 0), 0)
         first: list[int] = np.repeat(np.arange(self.problem.m), missing)[:n].tolist()
         if len(first) == n:

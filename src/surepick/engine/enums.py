@@ -88,7 +88,6 @@ class State(IntEnum):
     LENGTH = 15  # of the stretch, in rounds
     SHORTEST = 16  # how long stretches are at least
     LONGEST = 17  # and at most
-    UNSEEN = 18  # how many arms are not seen well yet
 
 
 class Column(IntEnum):

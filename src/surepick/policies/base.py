@@ -229,8 +229,11 @@ class Policy(Parametric, ABC):
     def candidates(self, view: View) -> Bools:
         """The arms among which the least known one is sampled."""
 
-    def further(self, view: View, planned: Ints, n: int) -> list[int]:
-        """The next n arms when the decision is certain already: all arms, the least known first."""
+    def spend(self, view: View, planned: Ints, n: int) -> list[int]:
+        """The next n arms where the whole budget is to be spent: as ever, and once the decision is certain all arms, the least
+        known first."""
+        if not self.certified(view):
+            return self.choose(view, planned, n)
         return spread(self.able(view, np.ones(self.problem.m, dtype=np.bool_)), planned, self.problem.scales, n)
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:

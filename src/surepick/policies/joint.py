@@ -98,7 +98,7 @@ class Joint(Policy):
         return self._state(view).decision.copy()
 
     def certified(self, view: View) -> bool:
-        return self._state(view).certain
+        return self._state(view).whole and self._verdict(view)[1]
 
     def candidates(self, view: View) -> Bools:
         return np.asarray(self.rival(view) != self.decision(view))
@@ -107,8 +107,9 @@ class Joint(Policy):
         """The decision after the exchange that is known least."""
         state = self._state(view)
         other = state.decision.copy()
-        if not state.certain and len(state.exchanges[0]):
-            high, low = int(state.exchanges[0][state.weakest]), int(state.exchanges[1][state.weakest])
+        if not self.certified(view) and len(state.exchanges[0]):
+            e = self._verdict(view)[0]
+            high, low = int(state.exchanges[0][e]), int(state.exchanges[1][e])
             more, less = (low, high) if self.sign > 0 else (high, low)
             other[less] -= 1
             other[more] += 1
@@ -216,7 +217,7 @@ class Joint(Policy):
             (evidence(int(h), int(j), a, b, arms) for h, j, a, b in zip(high, low, slopes_high, slopes_low, strict=True)),
             default=math.inf,
         )
-        if not state.certain and least >= self.threshold(view.delta):
+        if not self.certified(view) and least >= self.threshold(view.delta):
             least = self._certain_up_to(state, arms, self.threshold(view.delta))
         return min(1.0, max(TINY, max(self.pairs, 1) * math.exp(-least) / (1.0 - self.box_share)))
 
@@ -237,6 +238,14 @@ class Joint(Policy):
         return low
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
+        return self._plan(view, planned, n, to_the_end=False)
+
+    def spend(self, view: View, planned: Ints, n: int) -> list[int]:
+        """Always for the exchange with the lowest score, certain or not: it is the last moment that will be judged, by the delta
+        that it attains, so that no threshold has a say before. Nor is any exact evidence worked out."""
+        return self._plan(view, planned, n, to_the_end=True)
+
+    def _plan(self, view: View, planned: Ints, n: int, *, to_the_end: bool) -> list[int]:
         if view.open is not None:
             return self._among(view, planned, n)
         state, confidence, room = self._state(view), self._mixture(view), compiled("exchanges")
@@ -246,7 +255,7 @@ class Joint(Policy):
         counts, stale = planned.copy(), np.zeros(self.problem.m, dtype=np.bool_)
         scores, verdicts = state.scores.copy(), state.verdicts.copy()
         chosen: list[int] = []
-        e = state.weakest
+        e = state.weakest if to_the_end else self._verdict(view)[0]
         gains = self._quick(view).copy() if view.epsilon > 0 and isinstance(self.problem, LinearProblem) else None
         if gains is not None and self._ahead(view, e) > view.epsilon:
             gains = None  # the weakest exchange seems far enough from a tie to be settled
@@ -258,7 +267,8 @@ class Joint(Policy):
             elif chosen:  # a planned sample weighs as if it agreed with those before
                 stale[:] = False
                 stale[chosen[-1]] = True
-                e = room.look(state.exchanges, stale, scores, verdicts, planned_arms, self.threshold(view.delta))[0]
+                given = state.exchanges, stale, scores, verdicts, planned_arms, self.threshold(view.delta)
+                e = room.weakest_of(*given) if to_the_end else room.look(*given)[0]
             arm = int(room.halved(counts, confidence.paired))
             if arm < 0:
                 arm = int(room.behind(counts))
@@ -289,9 +299,6 @@ class Joint(Policy):
         """How much better the decision looks than after an exchange."""
         high, low, slope_high, slope_low = self._state(view).exchanges
         return float(slope_high[e] * view.estimates[high[e]] - slope_low[e] * view.estimates[low[e]])
-
-    def further(self, view: View, planned: Ints, n: int) -> list[int]:
-        return self.choose(view, planned, n)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -333,13 +340,23 @@ class Joint(Policy):
             exchanges = problem.exchanges(decision)
             scores, verdicts = np.empty(len(exchanges.high)), np.empty(len(exchanges.high), dtype=np.int64)
             stale = np.ones(problem.m, dtype=np.bool_)
-        weakest, certain = room.look(exchanges, stale, scores, verdicts, arms, threshold)
+        weakest = room.weakest_of(exchanges, stale, scores, verdicts, arms, threshold)
         paired = self._mixture(view).paired
         if view.ended is not None:  # half a pair of an arm that has ended is never completed, and counts for nothing
             paired = paired & ~view.ended
         whole = int(room.halved(view.counts, paired)) < 0
-        self._last = _State(decision, exchanges, scores, verdicts, arms.n, arms.p, threshold, int(weakest), bool(certain), whole)
+        self._last = _State(decision, exchanges, scores, verdicts, arms.n, arms.p, threshold, int(weakest), whole)
         return self._last
+
+    def _verdict(self, view: View) -> tuple[int, bool]:
+        """The exchange that blocks a certificate, or simply the weakest one, and whether there is enough evidence for all."""
+        if "verdict" not in view.__dict__:
+            state = self._state(view)
+            given = state.exchanges, state.scores, state.verdicts, self.weigh(view), state.threshold
+            e, enough = compiled("exchanges").verdict(state.weakest, *given)
+            view.__dict__["verdict"] = int(e), bool(enough)
+        found: tuple[int, bool] = view.__dict__["verdict"]
+        return found
 
 
 class _State(NamedTuple):
@@ -350,10 +367,5 @@ class _State(NamedTuple):
     n: Floats
     p: Floats
     threshold: float
-    weakest: int
-    settled: bool
+    weakest: int  # the exchange with the lowest score, -1 if there is none
     whole: bool  # no pair waits for its second observation
-
-    @property
-    def certain(self) -> bool:
-        return self.settled and self.whole

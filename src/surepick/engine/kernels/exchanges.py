@@ -10,36 +10,19 @@ import math
 
 import numpy as np
 
-from ..compile import kernel, lean, tight
-from ..enums import Family, Verdict
+from ..compile import kernel, lean
+from ..enums import Verdict
 from .glr import glr
 from .least import least_evidence
 
 SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
 ONE_SIDED = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
-WHOLE = 4.0  # successes and failures of an arm that is seen well
-PLENTY, SPARE = 0.65, 8.0  # such a share of the quick estimate, less so much, is below the exact evidence of such arms
 
 
 @lean
 def need(h, j, arms, threshold):
     """About the quick evidence at which an exchange is settled."""
     return max(threshold + 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - ONE_SIDED, 0.25)
-
-
-@tight
-def plenty(found, need, threshold):
-    """A likelihood ratio is so far above what is needed that the exact evidence is enough, if both arms are ``well_seen``.
-
-    That is what brute force says, not a proof, and no certificate rests on it: loops spare themselves the exact evidence where
-    they look for what blocks, and the policy has the last word."""
-    return PLENTY * (found - need + threshold) - SPARE >= threshold
-
-
-@tight
-def well_seen(family, n, p):
-    """There are some successes and failures; once there are, there always will be."""
-    return family == Family.NORMAL or (n * p >= WHOLE and n * (1.0 - p) >= WHOLE)
 
 
 @lean
@@ -107,20 +90,32 @@ def rescore(swaps, stale, scores, verdicts, arms, threshold):
 
 
 @kernel
-def look(swaps, stale, scores, verdicts, arms, threshold):
-    """The weakest exchange, and whether the decision is certain; only exchanges with a stale arm are scored anew.
+def weakest_of(swaps, stale, scores, verdicts, arms, threshold):
+    """The weakest exchange, after those with a stale arm have been scored anew; -1 if there is none."""
+    rescore(swaps, stale, scores, verdicts, arms, threshold)
+    return weakest(swaps, scores, arms) if len(swaps.high) > 0 else -1
+
+
+@kernel
+def verdict(e, swaps, scores, verdicts, arms, threshold):
+    """The exchange that blocks a certificate, the weakest one (e) first, and whether the decision is certain as none does.
 
     With no exchange at all there is but one decision.
     """
-    if len(swaps.high) == 0:
-        return -1, True
-    rescore(swaps, stale, scores, verdicts, arms, threshold)
-    e = weakest(swaps, scores, arms)
+    if e < 0:
+        return e, True
     wanted = need(swaps.high[e], swaps.low[e], arms, threshold)
     if scores[e] * wanted < wanted - SLACK:
         return e, False
     f = blocking(swaps, e, verdicts, arms, threshold)
     return (f, False) if f >= 0 else (e, True)
+
+
+@kernel
+def look(swaps, stale, scores, verdicts, arms, threshold):
+    """As ``weakest_of``, then ``verdict``."""
+    e = weakest_of(swaps, stale, scores, verdicts, arms, threshold)
+    return verdict(e, swaps, scores, verdicts, arms, threshold)
 
 
 @lean

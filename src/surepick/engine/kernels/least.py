@@ -10,14 +10,12 @@ import numpy as np
 from ..compile import kernel, lean
 from ..enums import Family
 from .divergence import LEAST
-from .glr import base_of, bracket, level_seen
+from .glr import base_of, level_seen
 from .mixtures import ABOVE, BELOW, BOTH, HEDGE, evidence
 
 LARGER_PART = 0.6180339887498949
 STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
 SAME_LEVEL = 1e-13  # levels nearer than this, as a share of the way, are one
-STEPS_ABOUT = 22  # of a golden section
-INSIDE = 0.01  # a least this near to what is seen of an arm, as a share of the way, may be beyond it
 UNLIKE = 30.0  # arms whose units differ by more get a finer one
 MOST_LEVELS = 400  # levels that are looked at to tell whether the evidence is enough; if they do not tell, it is not
 
@@ -162,40 +160,6 @@ def valley(a, b, h, j, slope_h, slope_j, arms, more, enough):
             if not best >= enough:
                 break
     return best
-
-
-@kernel
-def about_least(h, j, slope_h, slope_j, arms, enough=-np.inf):
-    """The least evidence between what is seen of the arms, about, as one level has it; once below ``enough`` it may end. Not a
-    number if it may be elsewhere, and for variances, whose evidence can have several valleys.
-
-    Never below ``least_evidence``, and hardly above it where the evidence of both arms is one valley, as brute force has it."""
-    base = base_of(h, j, slope_h, slope_j, arms)
-    start, end = bracket(h, j, slope_h, slope_j, base, arms)
-    first, last = level_seen(j, slope_j, base, arms), level_seen(h, slope_h, base, arms)
-    if not start <= first < last <= end or arms.families[h] == Family.SPREAD or arms.families[j] == Family.SPREAD:
-        return np.nan
-    at = (arms.n[h] * last + arms.n[j] * first) / (arms.n[h] + arms.n[j])  # about where it is
-    best = evidence_at(at, h, j, slope_h, slope_j, arms, 0.0)
-    a, b, x1, x2, f1, f2 = first, last, first, last, 0.0, 0.0
-    for step in range(STEPS_ABOUT):
-        if not best >= enough:
-            return best
-        left = step == 0 or (step > 1 and f1 < f2)
-        if step > 1:
-            if left:
-                b, x2, f2 = x2, x1, f1
-            else:
-                a, x1, f1 = x1, x2, f2
-        g = b - LARGER_PART * (b - a) if left else a + LARGER_PART * (b - a)
-        f = evidence_at(g, h, j, slope_h, slope_j, arms, 0.0)
-        if left:
-            x1, f1 = g, f
-        else:
-            x2, f2 = g, f
-        if f < best:
-            best, at = f, g
-    return best if first + INSIDE * (last - first) < at < last - INSIDE * (last - first) else np.nan
 
 
 @kernel

@@ -55,7 +55,7 @@ def run(data, game, near, limit, rounds):
             if size <= 0:
                 return Stop.SPENT.value, -1
             e, certified = look(game)
-            if certified and state[State.HALVES] == 0 and not batch.spend:
+            if certified and state[State.HALVES] == 0:
                 return Stop.DECIDED.value, -1
             unknown = not near.holds[0] and not batch.spend and not far(gainable(game, near), game, near)
             if lacking(e, game) or (unknown and renew(data, game, near)):

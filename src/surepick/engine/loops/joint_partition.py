@@ -189,7 +189,7 @@ def run(data, game, limit, rounds):
         e, certified = look(game)
         if game.batch.spend and lacking(e, game):
             return Stop.UNSURE.value, -1
-        arm = choose(e, certified and not game.batch.spend, game)
+        arm = choose(e, certified, game)
         what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
         if what != Stop.PAUSED:
             return what, arm

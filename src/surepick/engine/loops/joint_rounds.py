@@ -53,7 +53,7 @@ def run_in_batches(data, game, limit, rounds):
                 e, certified = look(game)
                 if lacking(e, game):
                     return Stop.UNSURE.value, -1
-                arm = choose(e, certified and planned(batch) == 0 and not batch.spend, game)
+                arm = choose(e, certified and planned(batch) == 0, game)
                 if arm < 0:
                     return Stop.DECIDED.value, -1
                 sampling(arm, game)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compile import lean, tight
 from ..enums import Column, Family, Span, State, Verdict
-from ..kernels.exchanges import ONE_SIDED, well_seen
+from ..kernels.exchanges import ONE_SIDED
 from ..kernels.glr import Fact, Spare, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two, in_order
 from ..kernels.record import offset_of
 from ..kernels.sequences import unit_of
@@ -34,9 +34,6 @@ def see(i, game):
     number(i, n, game)
     known[i, Fact.AHEAD] = known[i, Fact.HALF] if game.batch.size == 1 else 0.5 * math.log1p((n + FAR) / game.arms.rho)
     family = int(known[i, Fact.FAMILY])
-    if not table.clear[i] and well_seen(family, n, p):
-        table.clear[i] = True
-        table.state[State.UNSEEN] -= 1
     u = p * (1.0 - p) if family == Family.SPREAD else p
     known[i, Fact.SEEN] = known[i, Fact.SHIFT] + known[i, Fact.SCALE] * u
     line_up(i, table)

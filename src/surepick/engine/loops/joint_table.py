@@ -30,17 +30,6 @@ class Line(IntEnum):
     WEIGHT = 4
 
 
-class Lasting(IntEnum):
-    """Rows of ``lasting``: an exchange, by its two arms and the ratio of its slopes, is certain while its estimate is at least so
-    far above the threshold and its arms have been observed at most so often; see joint_verdicts.py."""
-
-    ESTIMATE = 0
-    UNTIL_HIGH = 1
-    UNTIL_LOW = 2
-    PAIR = 3
-    RATIO = 4
-
-
 class Rule(NamedTuple):
     """When the policy stops: the evidence that every exchange needs; what parameters are counted from to choose the decision."""
 
@@ -69,8 +58,6 @@ class Table(NamedTuple):
     poor: Array  # room for those that need another
     weights: Array  # what the decision maximises
     paired: Array
-    clear: Array  # whether arms are seen well
-    lasting: Array  # until when exchanges are certain, see :class:`Lasting`
     counts: Array  # with the samples that are planned
     moved: Array  # arms whose exchanges have changed
     decision: Array
@@ -94,10 +81,10 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
         seats=np.zeros(m, whole), sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole),
         first=np.zeros(m + 1, whole), links=np.zeros(2 * spots, whole), known=known, lined=np.empty((len(Line), m)),
         spare=np.empty((3, m)), poor=np.empty(2 * m, whole),
-        weights=np.empty(m), paired=paired, clear=np.zeros(m, np.bool_),
-        lasting=np.full((len(Lasting), spots), -1.0), counts=record.counts.copy(), moved=np.empty(2 * m, whole),
+        weights=np.empty(m), paired=paired,
+        counts=record.counts.copy(), moved=np.empty(2 * m, whole),
         decision=decision.astype(whole), before=np.zeros(m, whole),
-        state=state_of(TOTAL=record.counts.sum(), HALVES=halves, OBSERVED=-1, UNSEEN=m, ALIKE=int(alike)),
+        state=state_of(TOTAL=record.counts.sum(), HALVES=halves, OBSERVED=-1, ALIKE=int(alike)),
     )  # fmt: skip
 
 
