@@ -18,8 +18,8 @@ from ..kernels.exchanges import behind, halved
 from ..kernels.glr import Fact, glr
 from ..kernels.tournament import LOOSE, SECOND, play, play_one
 from .batch import PlanState, plan, planned
-from .joint_scores import bound, hopeless, line_up, number, see, touch
-from .joint_table import FAR, LOWER, UPPER
+from .joint_scores import bound, hopeless, line_up, look_ahead, number, see, touch
+from .joint_table import LOWER, UPPER
 
 
 @lean
@@ -99,7 +99,7 @@ def foresee(game):
     number(arm, n, game)
     renew = known[arm, Fact.HALF] > known[arm, Fact.AHEAD]
     if renew:
-        known[arm, Fact.AHEAD] = 0.5 * math.log1p((n + FAR) / game.arms.rho)
+        look_ahead(arm, game)
     line_up(arm, table)
     if renew:
         touch(seat, game)

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compile import kernel, lean, tight
+from ..compile import lean, tight
 from ..data import Allocation
-from ..enums import Family, State, Stop, Verdict
+from ..enums import Family, State, Verdict
 from ..kernels.allocation import improve
-from ..kernels.draws import sample
 from ..kernels.glr import Fact
 from ..kernels.tournament import ORDER
 from .declare import Loop, Stretch
-from .joint import begin, choose, joined, lacking, observed
-from .joint_rounds import run_in_batches, seated
+from .joint import joined
+from .joint_rounds import seated, stretch_of
 from .joint_scores import line_up, rescore
-from .joint_table import LOWER, UPPER, game_of
-from .joint_verdicts import look
+from .joint_table import LOWER, UPPER
 
 
 @lean
@@ -77,28 +75,8 @@ def seat(data, game):
     return True, anew, many
 
 
-@kernel
-def run(data, game, limit, rounds):
-    """Explore until something needs the caller; returns (what, arm)."""
-    state = game.table.state
-    begin(game)
-    for _ in range(rounds):
-        if not seat(data, game)[0]:
-            return Stop.UNSURE.value, -1
-        e, certified = look(game)
-        if game.batch.spend and lacking(e, game):
-            return Stop.UNSURE.value, -1
-        arm = choose(e, certified, game)
-        what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
-        if what != Stop.PAUSED:
-            return what, arm
-        observed(arm, game)
-    return Stop.PAUSED.value, -1
-
-
 def prepare(explorer: Any, source: Any) -> Stretch:
-    game = game_of(explorer, source, explorer.problem.m**2, False)
-    return Stretch(run if source.batch == 1 else run_in_batches, (explorer.problem.lower(), game))
+    return stretch_of(explorer, source, explorer.problem.m**2, False)
 
 
 LOOP = Loop(("joint",), seated(Allocation, seat), prepare, batches=True, parameters=("box_share",))

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compile import kernel, lean, tight
+from ..compile import lean, tight
 from ..data import Partition
-from ..enums import State, Stop
-from ..kernels.draws import sample
+from ..enums import State
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
 from .declare import Loop, Stretch
-from .joint import begin, choose, joined, lacking, observed
-from .joint_rounds import run_in_batches, seated
+from .joint import joined
+from .joint_rounds import seated, stretch_of
 from .joint_scores import line_up, rescore
-from .joint_table import LOWER, UPPER, Line, game_of
-from .joint_verdicts import look
+from .joint_table import LOWER, UPPER, Line
 
 
 @lean
@@ -94,13 +92,34 @@ def heaviest(start, end, lined):
 
 
 @tight
+def lightest(start, end, lined):
+    """The smallest weight in these seats."""
+    weights = lined[Line.WEIGHT, start:end]
+    least = weights[0]
+    for s in range(1, len(weights)):
+        least = min(least, weights[s])
+    return least
+
+
+@tight
+def stays(i, g, data, table):
+    """An arm of a group keeps its seat, by its weight alone. If all arms whose weights have changed do, so does every arm."""
+    start, edge, end = data.starts[g], data.starts[g] + data.k, data.starts[g + 1]
+    if edge == end:
+        return True
+    if table.seats[i] < edge:
+        return heaviest(edge, end, table.lined) < table.weights[i]
+    return table.weights[i] < lightest(start, edge, table.lined)
+
+
+@tight
 def replaced(i, data, table):
     """The arm that changes seats with i, after the weight of i alone has changed; -1 if there is none."""
     g, weights = group_of(i, data, table), table.weights
     start, end = data.starts[g], data.starts[g + 1]
     edge, found = start + data.k, -1
     inside = table.seats[i] < edge
-    if inside and (edge == end or heaviest(edge, end, table.lined) < weights[i]):
+    if stays(i, g, data, table):
         return -1
     for s in range(edge if inside else start, end if inside else edge):
         j = table.sitting[s]
@@ -138,8 +157,6 @@ def change_seats(i, j, taken, table):
 def reseat(g, many, data, taken, table):
     """Make a group's decision right, after several weights have changed; returns how many arms of ``moved`` there are then."""
     weights, sitting, edge = table.weights, table.sitting, data.starts[g] + data.k
-    if edge == data.starts[g + 1]:
-        return many
     while True:
         inside, outside = sitting[data.starts[g]], sitting[edge]
         for s in range(data.starts[g], data.starts[g + 1]):
@@ -169,37 +186,17 @@ def seat(data, game):
             change_seats(arm, other, taken, table)
             table.moved[0], table.moved[1], many = arm, other, 2
     else:
-        last = -1
         for q in range(observed):
-            g = group_of(game.batch.arms[q], data, table)
-            if g != last:
+            arm = game.batch.arms[q]
+            g = group_of(arm, data, table)
+            if not stays(arm, g, data, table):
                 many = reseat(g, many, data, taken, table)
-            last = g
     rescore(observed < 0, many, game)
     return True, observed < 0, many
 
 
-@kernel
-def run(data, game, limit, rounds):
-    """Explore until something needs the caller; returns (what, arm)."""
-    state = game.table.state
-    begin(game)
-    for _ in range(rounds):
-        seat(data, game)
-        e, certified = look(game)
-        if game.batch.spend and lacking(e, game):
-            return Stop.UNSURE.value, -1
-        arm = choose(e, certified, game)
-        what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
-        if what != Stop.PAUSED:
-            return what, arm
-        observed(arm, game)
-    return Stop.PAUSED.value, -1
-
-
 def prepare(explorer: Any, source: Any) -> Stretch:
-    game = game_of(explorer, source, explorer.policy.pairs, True)
-    return Stretch(run if source.batch == 1 else run_in_batches, (explorer.problem.lower(), game))
+    return stretch_of(explorer, source, explorer.policy.pairs, True)
 
 
 LOOP = Loop(("joint",), seated(Partition, seat), prepare, batches=True, parameters=("box_share",))

@@ -1,7 +1,4 @@
-"""Joint stopping with several samples between two looks, written once for all classes: each brings its own ``seat``.
-
-With one sample every class has its own loop, for a ``seat`` that is looked up by type costs a copy of all that it is given.
-"""
+"""Joint stopping with one sample or several between two looks, written once for all classes: each brings its own ``seat``."""
 
 from __future__ import annotations
 
@@ -11,9 +8,12 @@ from numba.extending import overload
 
 from ..compile import kernel
 from ..enums import State, Stop
+from ..kernels.draws import sample
+from ..numba_nrt import LEAN
 from .batch import planned, room, take
-from .joint import begin, choose, foresee, lacking, sampling, take_in
-from .joint_table import Game
+from .declare import Stretch
+from .joint import begin, choose, foresee, lacking, observed, sampling, take_in
+from .joint_table import Game, game_of
 from .joint_verdicts import look
 
 SEATS: dict[type, Any] = {}
@@ -31,15 +31,34 @@ def seat(data: Any, game: Game) -> tuple[bool, bool, int]:
     raise NotImplementedError
 
 
-@overload(seat, inline="always")
+@overload(seat, jit_options={"forceinline": True, **LEAN})
 def _seat(data, game):
     kernel = SEATS[data.instance_class]
     return lambda data, game: kernel(data, game)
 
 
 @kernel
-def run_in_batches(data, game, limit, rounds):
+def run(data, game, limit, rounds):
     """Explore until something needs the caller; returns (what, arm)."""
+    state = game.table.state
+    begin(game)
+    for _ in range(rounds):
+        if not seat(data, game)[0]:
+            return Stop.UNSURE.value, -1
+        e, certified = look(game)
+        if game.batch.spend and lacking(e, game):
+            return Stop.UNSURE.value, -1
+        arm = choose(e, certified, game)
+        what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
+        if what != Stop.PAUSED:
+            return what, arm
+        observed(arm, game)
+    return Stop.PAUSED.value, -1
+
+
+@kernel
+def run_in_batches(data, game, limit, rounds):
+    """As ``run``, with several samples between two looks."""
     batch, state = game.batch, game.table.state
     begin(game)
     for _ in range(rounds):
@@ -64,3 +83,9 @@ def run_in_batches(data, game, limit, rounds):
             return what, arm
         take_in(game)
     return Stop.PAUSED.value, -1
+
+
+def stretch_of(explorer: Any, source: Any, spots: int, alike: bool) -> Stretch:
+    """A loop made ready: there are at most so many exchanges, with slopes that are ``alike`` or not."""
+    game = game_of(explorer, source, spots, alike)
+    return Stretch(run if source.batch == 1 else run_in_batches, (explorer.problem.lower(), game))

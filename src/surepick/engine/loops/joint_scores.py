@@ -32,7 +32,7 @@ def see(i, game):
     known = table.known
     known[i, Fact.P] = p
     number(i, n, game)
-    known[i, Fact.AHEAD] = known[i, Fact.HALF] if game.batch.size == 1 else 0.5 * math.log1p((n + FAR) / game.arms.rho)
+    look_ahead(i, game)
     family = int(known[i, Fact.FAMILY])
     u = p * (1.0 - p) if family == Family.SPREAD else p
     known[i, Fact.SEEN] = known[i, Fact.SHIFT] + known[i, Fact.SCALE] * u
@@ -45,6 +45,13 @@ def number(i, n, game):
     known, rho = game.table.known, game.arms.rho
     known[i, Fact.N] = n
     known[i, Fact.FACTOR], known[i, Fact.HALF] = n * n / (n + rho), 0.5 * math.log1p(n / rho)
+
+
+@tight
+def look_ahead(i, game):
+    """What an exchange may need for an arm until ``FAR`` more samples of it are planned: no more than by the tangent."""
+    known = game.table.known
+    known[i, Fact.AHEAD] = known[i, Fact.HALF] + 0.5 * min(FAR, game.batch.size - 1) / (known[i, Fact.N] + game.arms.rho)
 
 
 @tight

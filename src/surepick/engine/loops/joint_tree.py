@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..compile import apart, kernel, tight
+from ..compile import apart, tight
 from ..data import Tree
-from ..enums import State, Stop
-from ..kernels.draws import sample
+from ..enums import State
 from ..kernels.order import ahead
 from ..kernels.tournament import ORDER
 from ..kernels.trees import best, exchanges
 from .declare import Loop, Stretch
-from .joint import begin, choose, lacking, observed
-from .joint_rounds import run_in_batches, seated
+from .joint_rounds import seated, stretch_of
 from .joint_scores import rescore
-from .joint_table import LOWER, UPPER, game_of
-from .joint_verdicts import look
+from .joint_table import LOWER, UPPER
 
 
 @apart
@@ -71,27 +68,8 @@ def seat(data, game):
     return True, anew, table.state[State.FRESH]
 
 
-@kernel
-def run(data, game, limit, rounds):
-    """Explore until something needs the caller; returns (what, arm)."""
-    state = game.table.state
-    begin(game)
-    for _ in range(rounds):
-        seat(data, game)
-        e, certified = look(game)
-        if game.batch.spend and lacking(e, game):
-            return Stop.UNSURE.value, -1
-        arm = choose(e, certified, game)
-        what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
-        if what != Stop.PAUSED:
-            return what, arm
-        observed(arm, game)
-    return Stop.PAUSED.value, -1
-
-
 def prepare(explorer: Any, source: Any) -> Stretch:
-    game = game_of(explorer, source, explorer.policy.pairs, True)
-    return Stretch(run if source.batch == 1 else run_in_batches, (explorer.problem.lower(), game))
+    return stretch_of(explorer, source, explorer.policy.pairs, True)
 
 
 LOOP = Loop(("joint",), seated(Tree, seat), prepare, batches=True, parameters=("box_share",))
