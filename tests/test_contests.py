@@ -8,6 +8,7 @@ import pytest
 import surepick as sp
 from surepick.engine.enums import State
 from surepick.engine.loops import rival_partition as room
+from surepick.engine.loops.contests import Contest, Note
 from surepick.run.drive import drive
 
 from .plain import same
@@ -78,10 +79,10 @@ def test_how_far_the_first_horizons_are_does_not_matter(name: str, horizon: str,
     problem, world = LONG[name]
     rng, begun = np.random.default_rng(3), room.contest_of
 
-    def contest_of(*given: object) -> room.Contest:
+    def contest_of(*given: object) -> Contest:
         found = begun(*given)
         most = found.state[State.MOST]
-        found.notes[room.Note.POWER_OF] = {"near": 0, "far": most, "any": rng.integers(0, most + 1, problem.m)}[horizon]
+        found.notes[Note.POWER_OF] = {"near": 0, "far": most, "any": rng.integers(0, most + 1, problem.m)}[horizon]
         return found
 
     monkeypatch.setattr(room, "contest_of", contest_of)
