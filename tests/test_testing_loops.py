@@ -93,7 +93,7 @@ def window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
     yield write
     PROBLEMS.pop("window", None)
-    for name in ("window", "window_kernel", "window_loop"):
+    for name in ("window", "window_joint", "window_kernel", "window_loop"):
         sys.modules.pop(name, None)
 
 
