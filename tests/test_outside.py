@@ -17,6 +17,7 @@ import pytest
 import surepick as sp
 from surepick.engine import loops, numba_dispatcher
 from surepick.engine.numba_cache import files_of
+from surepick.errors import SettingError
 from surepick.problems import PROBLEMS
 from surepick.run.drive import drive
 from surepick.testing import check_problem
@@ -202,3 +203,16 @@ def test_the_walk_shows_these_files() -> None:
     page = (Path(__file__).parent.parent / "docs" / "extending.md").read_text(encoding="utf-8")
     for path in FILES:
         assert f"```python {path.name}\n{path.read_text(encoding='utf-8')}```" in page, path.name
+
+
+@pytest.mark.parametrize("loop", [3, None, "no.such.module", "json"])
+def test_what_is_no_loop_is_refused_with_its_name(loop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "_registered", [])
+
+    def use() -> None:
+        loops.register(loop)
+        loops.find(sp.Explorer(sp.TopK(3, 1)))
+
+    with pytest.raises(SettingError, match=f"{loop}") as refused:
+        use()
+    assert "loops.register" in str(refused.value)

@@ -19,7 +19,7 @@ from numba.core.caching import NullCache
 import surepick as sp
 from surepick.engine import compile as room
 from surepick.engine import keep, numba_dispatcher, start
-from surepick.engine.loops import joint_partition
+from surepick.engine.loops import joint_rounds
 from surepick.run.drive import drive, run_compiled
 
 PACKAGE = Path(sp.__file__).parent
@@ -271,7 +271,7 @@ def test_python_finds_what_compiled_code_does_to_the_last_bit(tmp_path: Path) ->
         RUNS + "from surepick.engine import numba_dispatcher, start\nstart.patience = float('inf')\n"
         "print(*certificates(), sep='\\n')\n"
         "from surepick.engine.kernels import exchanges\n"
-        "print(exchanges.look.spent > 0, len(exchanges.look.overloads), numba_dispatcher.watch.total > 0)"
+        "print(exchanges.weakest_of.spent > 0, len(exchanges.weakest_of.overloads), numba_dispatcher.watch.total > 0)"
     )
     said = run(code, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path))
     *found, how = said.stdout.splitlines()
@@ -309,7 +309,7 @@ def test_what_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_loop_is_compiled_when_a_run_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """And takes the same samples, whenever that is."""
-    loop, used = joint_partition.run, []
+    loop, used = joint_rounds.run, []
     monkeypatch.setattr("surepick.run.drive.run_compiled", lambda *args: used.append(args[1].samples) or run_compiled(*args))
     monkeypatch.setattr(numba_dispatcher.Kernel, "ready", lambda self, *args: False)
     found = []

@@ -76,6 +76,15 @@ class Backwards(Paper):
         return 3.0 * np.log(t) + np.log(4.0) - np.log(1 - self.delta) + 1 - np.log(2 / (1 + self.delta))
 
 
+class Deaf(Paper):
+    """Is the same at every delta once it is made."""
+
+    name = "deaf"
+
+    def at(self, delta: float) -> Any:
+        return self
+
+
 class Mistaken(Paper):
     """Is lowered with other constants than it has."""
 
@@ -95,6 +104,7 @@ class Mistaken(Paper):
         (Outside, "Bounds are numbers within the range"),
         (Wide, "and they shrink"),
         (Backwards, "A smaller delta has wider intervals"),
+        (Deaf, "A smaller delta has wider intervals"),
         (Mistaken, "Compiled loops see the same bounds"),
     ],
 )

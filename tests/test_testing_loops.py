@@ -44,11 +44,13 @@ def planted(wrong: Callable[[Any, Any], bool]) -> loops.Loop:
 @pytest.mark.parametrize(
     ("wrong", "way"),
     [
-        (lambda explorer, source: source is not None and source.batch > 1, "With batch=4,"),
+        (lambda explorer, source: source is not None and source.batch > 1, "With batch=2,"),
+        (lambda explorer, source: source is not None and source.batch >= 8, "With batch=9,"),
+        (lambda explorer, source: source is not None and source.batch == 3 and explorer.spend, "With batch=3, spend=True"),
         (lambda explorer, source: explorer.spend, "spend=True"),
         (lambda explorer, source: explorer.epsilon > 0, "epsilon="),
     ],
-    ids=["batch", "spend", "epsilon"],
+    ids=["batch", "large-batch", "threes-to-spend", "spend", "epsilon"],
 )
 def test_a_bug_in_a_loop_is_seen_however_it_runs(
     wrong: Callable[[Any, Any], bool], way: str, monkeypatch: pytest.MonkeyPatch
@@ -71,6 +73,7 @@ ASTRAY = """        if batch.spend and batch.size == 1:
             batch.arms[0] = 0
             batch.ahead[0] += 1
 """  # takes the first arm instead
+TWOS = ASTRAY.replace("batch.spend and batch.size == 1", "batch.size == 2")
 
 
 @pytest.fixture
@@ -101,9 +104,10 @@ def window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     ("right", "wrong", "way"),
     [
         (TAKES, ASTRAY + TAKES, "With batch=1, spend=True"),
+        (TAKES, TWOS + TAKES, "With batch=2"),
         ('(name == "clucb", ', '(name == "coci", ', "policy='clucb': With batch=1, confidence='normal', counts is"),
     ],
-    ids=["spends-astray", "stops-by-another-test"],
+    ids=["spends-astray", "twos-astray", "stops-by-another-test"],
 )
 def test_a_bug_in_a_loop_from_elsewhere_is_seen(
     window: Callable[[str, str], sp.Problem], right: str, wrong: str, way: str

@@ -153,6 +153,47 @@ class Lavish(COCI):
         return super().spend(view, planned, n + 3)
 
 
+class Hasty(COCI):
+    """Asks for more than it may when a budget is to be spent, until the decision is certain."""
+
+    name = "hasty"
+
+    def spend(self, view: Any, planned: Any, n: int) -> list[int]:
+        return super().spend(view, planned, n if self.certified(view) else n + 2)
+
+
+class Heedless(COCI):
+    """Spends a budget on arms that are paused."""
+
+    name = "heedless"
+
+    def spend(self, view: Any, planned: Any, n: int) -> list[int]:
+        return [self.problem.m - 1] * n
+
+
+class Spendthrift(COCI):
+    """Certifies anything once it was asked how to spend a budget."""
+
+    name = "spendthrift"
+    spending = False
+
+    def spend(self, view: Any, planned: Any, n: int) -> list[int]:
+        self.spending = True
+        return super().spend(view, planned, n)
+
+    def certified(self, view: Any) -> bool:
+        return super().certified(view) or (self.spending and view.samples >= 290)
+
+
+class Sevens(COCI):
+    """Certifies anything after 67, 77, 87 ... samples."""
+
+    name = "sevens"
+
+    def certified(self, view: Any) -> bool:
+        return super().certified(view) or (view.samples > 60 and view.samples % 10 == 7)
+
+
 class Partial(COCI):
     """Is right for one best arm, and certifies anything else."""
 
@@ -176,7 +217,11 @@ class Partial(COCI):
         (Nearly, "With an epsilon, decisions that are certified are further from the best in at most a share delta"),
         (Flattering, "no decision is better by more than gap"),
         (Confident, "a decision that is not the best attains p or less with probability at most p"),
-        (Lavish, "once all is certain ask still returns at least one arm and at most as many as it is asked for"),
+        (Lavish, "ask returns at least one arm, at most as many as it is asked for and as are left"),
+        (Hasty, "ask returns at least one arm, at most as many as it is asked for and as are left"),
+        (Heedless, "as are left, open ones, before the decision is certain and once it is"),
+        (Spendthrift, "With spend=True, certificates are wrong in at most a share delta"),
+        (Sevens, "Certificates are wrong in at most a share delta"),
     ],
 )
 def test_a_bug_in_a_policy_is_seen(policy: type[Policy], promise: str) -> None:

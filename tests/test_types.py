@@ -13,6 +13,8 @@ from pathlib import Path
 import surepick as sp
 
 SCRIPT = """
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, assert_type
 
 import numpy as np
@@ -33,6 +35,9 @@ sp.TopK(3, "x")  # wrong: arg-type
 sp.TopK(3)  # wrong: call-arg
 sp.TopK(3, kk=2)  # wrong: call-arg
 sp.Arm("red", low="0")  # wrong: arg-type
+sp.Arm("red", kind="bernouli")  # wrong: arg-type
+sp.TopK(3, k=1, sense="maxx")  # wrong: arg-type
+sp.Path([("a", "b")], "a", "b", sense="max")
 sp.BestArm({"a": 1})  # wrong: arg-type
 problems: list[sp.Problem] = [
     top,
@@ -70,10 +75,14 @@ sp.explore(3, world)  # wrong: arg-type
 sp.explore(top, world, delta="5 %")  # wrong: arg-type
 sp.explore(top, world, budgget=100)  # wrong: call-arg
 sp.explore(top, lambda arm, n, rng: rng.random(n))
+sp.explore(top, lambda arm, n, rng: rng.random(n) < 0.5)
+sp.explore(top, lambda arm, n, rng: rng.binomial(1, 0.5, n))
 
 explorer = sp.Explorer(sp.BestArm(["red", "blue"]), delta=0.1, epsilon=0.05)
 assert_type(explorer.ask(4), list[int])
 explorer.tell("red", [0.9, 0.8])
+explorer.tell("red", Fraction(1, 2))
+explorer.tell("red", [Decimal("0.5")])
 row: dict[str, float] = {"red": 0.3, "blue": 0.4}
 explorer.tell_row(row)
 explorer.tell_many(list(row.items()))

@@ -6,7 +6,8 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +19,12 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Names: TypeAlias = Sequence[Hashable]  # or Arm objects
-Values: TypeAlias = ArrayLike | Iterable[float]
+Values: TypeAlias = ArrayLike | Fraction | Decimal | Iterable[float | Fraction | Decimal]
 
-KINDS = ("bounded", "bernoulli", "subgaussian")
+Kind: TypeAlias = Literal["bounded", "bernoulli", "subgaussian"]
+Sense: TypeAlias = Literal["max", "min"]  # what is looked for
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
 FIRST = 1_000_000  # entries of a list among which one that is not a number is looked for
 FEW = 10_000  # names up to which one that resembles an unknown one is looked for
 FAR = 4e12  # how far from 0 values may be, in units of their range or scale: at 1e12 they have four digits left
@@ -53,7 +57,7 @@ class Arm:
     name: Hashable
     low: float = 0.0
     high: float = 1.0
-    kind: str = "bounded"
+    kind: Kind = "bounded"
     scale: float | None = None
 
     def __post_init__(self) -> None:

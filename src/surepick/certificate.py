@@ -58,6 +58,8 @@ class Certificate:
         The guarantee needs arms that are independent of each other; see ``conditions``.
     ended : list
         The arms that can never be sampled again.
+    waiting : list
+        The arms with half a pair, where variances come from pairs of values: until the other half is there, nothing is certified.
     """
 
     decision: np.ndarray[Any, Any]
@@ -83,6 +85,7 @@ class Certificate:
     names: list[Any]
     independent: bool = False
     ended: list[Any] = field(default_factory=list)
+    waiting: list[Any] = field(default_factory=list)
 
     @property
     def conditions(self) -> list[str]:
@@ -152,6 +155,7 @@ class Certificate:
             "confidence": self.confidence,
             "arms": list(map(str, self.names)),
             "ended": list(map(str, self.ended)),
+            "waiting": list(map(str, self.waiting)),
             "conditions": self.conditions,
         }
 
@@ -170,7 +174,7 @@ class Certificate:
             return f"Certified {after}: {sure} this decision is the best{given}."
         left = int(self.undecided.sum())
         if left == 0:
-            return f"So far, {after}: {sure} this decision is the best{given}. The budget is not spent yet."
+            return f"So far, {after}: {sure} this decision is the best{given}. {self._why_not()}"
         arms = "1 arm" if left == 1 else f"{left} arms"
         if math.isfinite(self.gap):
             worst = f"{100 * self.gap:.3g} %" if self.relative else f"{self.gap:.3g}"
@@ -182,6 +186,13 @@ class Certificate:
             so_far = ""
         no_more = f" {display.listed(self.ended)} can be sampled no more." if self.ended else ""
         return f"Not certified {after}: {arms} undecided.{no_more}{so_far}"
+
+    def _why_not(self) -> str:
+        """Why there is no certificate although no arm is undecided."""
+        if not self.waiting:
+            return "The budget is not spent yet."
+        missing = "lacks a value" if len(self.waiting) == 1 else "lack a value each"
+        return f"It is not certified because variances come from pairs, and {display.listed(self.waiting)} {missing}."
 
     def to_frame(self) -> pd.DataFrame:
         """A row an arm: ``arm`` (its name), ``decision``, ``estimate``, ``lower``, ``upper``, ``counts`` and ``undecided``."""

@@ -220,6 +220,8 @@ class Exploration:
         missing = self.record.counts < self.problem.parameter.minimum
         if (missing & self._ended).any():  # an arm that ended without an estimate: nothing will ever be certified
             return True
+        if self.spend:  # all that is left is spent on what can still be sampled
+            return bool(self._ended.all())
         return self.started and not (self.undecided & ~self._ended).any()
 
     @alone

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import frames, saving
 from .arms import Bools, Floats, Ints, Values
-from .checks import MANY, short, whole
+from .checks import MANY, is_whole, short, vouched, whole
 from .confidence import Confidence
 from .errors import ObservationError, SettingError
 from .estimators import Moments, Record
@@ -243,13 +243,26 @@ class Explorer(Exploration):
         planned, minimum = self.record.counts + waiting, self.problem.parameter.minimum
         able = self.able
         if self.started:
-            return (self.policy.spend if self.spend else self.policy.choose)(self.view, planned, n)
+            return self._checked((self.policy.spend if self.spend else self.policy.choose)(self.view, planned, n), n)
         missing = np.where(able, np.maximum(minimum - planned, 0), 0)
         first: list[int] = np.repeat(np.arange(self.problem.m), missing)[:n].tolist()
         if len(first) == n:
             return first
         # Every arm is wanted; nothing tells them apart yet.
         return first + spread(able, np.maximum(planned, minimum), self.problem.scales, n - len(first))
+
+    def _checked(self, arms: list[int], n: int) -> list[int]:
+        """What a policy chose: one from elsewhere may choose what it must not."""
+        if vouched(self.policy, ""):
+            return arms
+        if isinstance(arms, list) and 0 < len(arms) <= n and all(is_whole(arm) and 0 <= arm < self.problem.m for arm in arms):
+            return arms
+        method = "spend" if self.spend else "choose"
+        raise SettingError(
+            f"policy={self.policy.name!r} was asked for at most {n:,} arms, and its {method} returned {short(arms)}: it must be "
+            f"a list of at least 1 and at most n whole numbers from 0 to {self.problem.m - 1}, the arms' positions.",
+            key="policy",
+        )
 
     @alone
     def plan(self, n: int, pending: Mapping[Any, int] | None = None) -> dict[Any, int]:

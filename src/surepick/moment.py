@@ -74,8 +74,8 @@ class Moment:
 
     @lazy
     def guarantee(self) -> Guarantee:
-        """Of a budget that is to be spent, there is none before it is."""
-        if not self.started or (self.settings.spend and not self.spent):
+        """Of a budget that is to be spent, there is none before it is, or before no arm can be sampled any more."""
+        if not self.started or (self.settings.spend and not (self.spent or self.ended.all())):
             return Guarantee.NONE
         if self.policy.certified(self.view):
             return Guarantee.EXACT
@@ -121,10 +121,10 @@ class Moment:
     @lazy
     def gap_per_arm(self) -> float | None:
         """How far any arm of the decision is from the k-th best of its group; None where arms do not fall short one by one."""
-        if not self.undecided.any():
-            return 0.0
         if not self.problem.ranked:
             return None
+        if not self.undecided.any():
+            return 0.0
         return self.policy.shortfall(self.view, self.decision) if self.started else math.inf
 
     @lazy
@@ -136,6 +136,7 @@ class Moment:
     def certificate(self) -> Certificate:
         problem, policy, record, asked = self.problem, self.policy, self.record, self.settings
         certified, (lower, upper) = self.guarantee is not Guarantee.NONE, self.box
+        halves = policy.halves(self.confidence, record.counts)
         return Certificate(
             decision=self.decision,
             certified=certified,
@@ -160,4 +161,5 @@ class Moment:
             names=problem.names,
             independent=policy.independent,
             ended=[problem.names[i] for i in np.flatnonzero(self.ended)],
+            waiting=[] if halves is None else [problem.names[i] for i in np.flatnonzero(halves & ~self.ended)],
         )

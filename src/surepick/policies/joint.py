@@ -151,19 +151,12 @@ class Joint(Policy):
         found = min(by_box, float(compiled("leads").largest(self._doubtful(view), *given)))
         return view.epsilon if found > view.epsilon > 0 and self._each_within(view) else found  # bisection rounds up
 
-    def near(self, view: View) -> bool:
-        """As ever, but exact evidence is worked out only if a quick estimate is near."""
-        if isinstance(self.problem, LinearProblem):
-            given = self._state(view).exchanges, self._quick(view), self.weigh(view), view.per_arm
-            most = float(compiled("gains").most_of(*given))
-            if view.share(self.decision(view), most) > 1.5 * view.epsilon:
-                return False
-        return super().near(view)
-
     def _within(self, view: View, decision: np.ndarray[Any, Any]) -> bool:
-        """No more of the evidence is worked out than tells."""
-        state = self._state(view)
-        if view.relative or not isinstance(self.problem, LinearProblem) or (decision != state.decision).any():
+        """No more of the evidence is worked out than tells, and none of it unless a quick estimate is near."""
+        state, linear = self._state(view), isinstance(self.problem, LinearProblem)
+        if linear and view.share(state.decision, self._about_most(view)) > 1.5 * view.epsilon:
+            return False
+        if view.relative or not linear or (decision != state.decision).any():
             return super()._within(view, decision)
         if view.per_arm:
             return self._each_within(view)
@@ -171,6 +164,10 @@ class Joint(Policy):
             return True
         given = state.exchanges, self.weigh(view), self.threshold(view.delta)
         return state.whole and bool(compiled("leads").within_together(self._doubtful(view), view.epsilon, *given))
+
+    def _about_most(self, view: View) -> float:
+        """About the most that all exchanges together, or any arm by itself, could gain."""
+        return float(compiled("gains").most_of(self._state(view).exchanges, self._quick(view), self.weigh(view), view.per_arm))
 
     def _each_within(self, view: View) -> bool:
         """No exchange by itself can gain more than epsilon."""
@@ -255,6 +252,8 @@ class Joint(Policy):
         counts, stale = planned.copy(), np.zeros(self.problem.m, dtype=np.bool_)
         scores, verdicts = state.scores.copy(), state.verdicts.copy()
         chosen: list[int] = []
+        weigh = room.weakest_of if to_the_end else lambda *given: room.look(*given)[0]
+        stale |= planned != view.counts  # what is on its way weighs as if it agreed with what is there
         e = state.weakest if to_the_end else self._verdict(view)[0]
         gains = self._quick(view).copy() if view.epsilon > 0 and isinstance(self.problem, LinearProblem) else None
         if gains is not None and self._ahead(view, e) > view.epsilon:
@@ -264,11 +263,8 @@ class Joint(Policy):
             if gains is not None:  # what could be gained most is narrowed first
                 e = int(gains.argmax())
                 gains[e] *= 1.0 - 0.25 / min(counts[state.exchanges[0][e]], counts[state.exchanges[1][e]])
-            elif chosen:  # a planned sample weighs as if it agreed with those before
-                stale[:] = False
-                stale[chosen[-1]] = True
-                given = state.exchanges, stale, scores, verdicts, planned_arms, self.threshold(view.delta)
-                e = room.weakest_of(*given) if to_the_end else room.look(*given)[0]
+            elif stale.any():  # and so does what is planned
+                e = weigh(state.exchanges, stale, scores, verdicts, planned_arms, self.threshold(view.delta))
             arm = int(room.halved(counts, confidence.paired))
             if arm < 0:
                 arm = int(room.behind(counts))
@@ -276,6 +272,8 @@ class Joint(Policy):
                 arm = int(room.richer(e, state.exchanges, planned_arms, counts))
             chosen.append(arm)
             counts[arm] += 1
+            stale[:] = False
+            stale[arm] = True
         return chosen
 
     def _among(self, view: View, planned: Ints, n: int) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import WIDEST, Arm, ArmIndex, Bools, Floats, Ints
+from ..arms import WIDEST, Arm, ArmIndex, Bools, Floats, Ints, Sense
 from ..checks import among, numbers, short, vouched
 from ..engine.data import Exchanges
 from ..errors import ParameterError, ProblemError
@@ -377,7 +377,7 @@ def refuse_apart(problem: Problem, apart: float, levels: Floats | Ints | int = 1
         )
 
 
-def check_sense(sense: str) -> str:
+def check_sense(sense: Sense) -> Sense:
     if not among(sense, ("max", "min")):
         raise ProblemError(f"sense={short(sense)} is unknown; use 'max' or 'min'.", key="sense")
     return sense
@@ -392,9 +392,9 @@ class LinearProblem(Problem):
 
     linear = True
 
-    def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: str = "max") -> None:
+    def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: Sense = "max") -> None:
         super().__init__(arms, parameter)
-        self.sense: str = check_sense(sense)
+        self.sense: Sense = check_sense(sense)
         self.sign: float = 1.0 if sense == "max" else -1.0
 
     def slopes(self, decision: ArrayLike) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arms import Names
+from ..arms import Names, Sense
 from ..estimators import Estimator
 from .keys import PARAMETER, SENSE, Keys
 from .top_k import TopK
@@ -23,7 +23,7 @@ class BestArm(TopK):
 
     kind = "best-arm"
 
-    def __init__(self, arms: int | Names, *, sense: str = "max", parameter: str | Estimator = "mean") -> None:
+    def __init__(self, arms: int | Names, *, sense: Sense = "max", parameter: str | Estimator = "mean") -> None:
         super().__init__(arms, 1, sense=sense, parameter=parameter)
 
     @classmethod

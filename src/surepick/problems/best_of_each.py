@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Bools, Floats, Ints, Names, make_arms
+from ..arms import Bools, Floats, Ints, Names, Sense, make_arms
 from ..checks import entries, label, short, whole
 from ..engine import compiled
 from ..engine.data import Exchanges, Partition
@@ -55,7 +55,7 @@ class BestOfEach(LinearProblem):
         groups: Sequence[Hashable],
         k: int = 1,
         *,
-        sense: str = "max",
+        sense: Sense = "max",
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter), sense)

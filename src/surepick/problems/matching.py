@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Floats, Names
+from ..arms import Floats, Names, Sense
 from ..checks import flag
 from ..engine.data import Assignment
 from ..errors import InfeasibleError, ProblemError
@@ -49,7 +49,7 @@ class Matching(EdgeNames, OracleProblem):
         edges: Sequence[tuple[Hashable, Hashable]],
         *,
         perfect: bool = True,
-        sense: str = "max",
+        sense: Sense = "max",
         arms: Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:

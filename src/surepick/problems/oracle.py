@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Bools, Floats, Ints
+from ..arms import Arm, Bools, Floats, Ints, Sense
 from ..estimators import Estimator
 from .base import LinearProblem, refuse_apart
 
@@ -33,7 +33,7 @@ class OracleProblem(LinearProblem):
         """``maximise_within`` works, so that the decisions can be searched part by part (``hardness`` does)."""
         return self.any_weights
 
-    def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: str = "max") -> None:
+    def __init__(self, arms: Sequence[Arm], parameter: Estimator, sense: Sense = "max") -> None:
         super().__init__(arms, parameter, sense)
         refuse_apart(self, SUMMED)
 

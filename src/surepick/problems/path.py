@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arms import Arm, Floats, Ints, Names
+from ..arms import Arm, Floats, Ints, Names, Sense
 from ..checks import label, short
 from ..engine import compiled
 from ..engine.data import Ways
@@ -56,7 +56,7 @@ class Path(EdgeNames, OracleProblem):
         source: Hashable,
         target: Hashable,
         *,
-        sense: str = "min",
+        sense: Sense = "min",
         arms: Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:

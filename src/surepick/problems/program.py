@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arms import Arm, Bools, Floats, Ints, Names, make_arms
+from ..arms import Arm, Bools, Floats, Ints, Names, Sense, make_arms
 from ..checks import numbers, short
 from ..errors import InfeasibleError, ProblemError, SurepickError
 from ..estimators import Estimator, make_estimator
@@ -70,11 +70,11 @@ class Program(Problem):
         upper: ArrayLike = np.inf,
         levels: int | Sequence[int] | Ints = 1,
         *,
-        sense: str = "max",
+        sense: Sense = "max",
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
-        self.sense: str = check_sense(sense)
+        self.sense: Sense = check_sense(sense)
         self.sign: float = 1.0 if sense == "max" else -1.0
         rows, least, most = numbers(A), numbers(lower), numbers(upper)
         if rows is None or least is None or most is None or rows.ndim > 2:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Bools, Floats, Names
+from ..arms import Bools, Floats, Names, Sense
 from ..engine import compiled
 from ..engine.data import Exchanges, Tree
 from ..errors import InfeasibleError
@@ -55,7 +55,7 @@ class SpanningTree(EdgeNames, LinearProblem):
         self,
         edges: Sequence[tuple[Hashable, Hashable]],
         *,
-        sense: str = "max",
+        sense: Sense = "max",
         arms: Names | None = None,
         parameter: str | Estimator = "mean",
     ) -> None:

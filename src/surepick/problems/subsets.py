@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
+from ..arms import WIDEST, Bools, Floats, Ints, Names, Sense, make_arms
 from ..checks import LARGEST, numbers, short
 from ..engine.data import Listed
 from ..errors import InfeasibleError, ProblemError
@@ -51,12 +51,12 @@ class Subsets(Problem):
         arms: int | Names,
         decisions: ArrayLike,
         *,
-        sense: str = "max",
+        sense: Sense = "max",
         parameter: str | Estimator = "mean",
     ) -> None:
         super().__init__(make_arms(arms), make_estimator(parameter))
         refuse_apart(self, SUMMED)
-        self.sense: str = check_sense(sense)
+        self.sense: Sense = check_sense(sense)
         self.sign: float = 1.0 if sense == "max" else -1.0
         D = numbers(decisions)
         if D is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arms import Names, make_arms
+from ..arms import Names, Sense, make_arms
 from ..estimators import Estimator, make_estimator
 from .base import LinearProblem
 from .best_of_each import BestOfEach
@@ -36,7 +36,7 @@ class TopK(BestOfEach):
 
     kind = "top-k"
 
-    def __init__(self, arms: int | Names, k: int, *, sense: str = "max", parameter: str | Estimator = "mean") -> None:
+    def __init__(self, arms: int | Names, k: int, *, sense: Sense = "max", parameter: str | Estimator = "mean") -> None:
         LinearProblem.__init__(self, make_arms(arms), make_estimator(parameter), sense)
         self._partition([0] * self.m, k, ["all"])
 

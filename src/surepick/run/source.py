@@ -5,13 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from collections.abc import Callable, Iterator
-from collections.abc import Sequence as Several
 from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
 
-from ..arms import Floats, Ints
+from ..arms import Floats, Ints, Values
 from ..certificate import Outcome
 from ..engine.data import Stock
 from ..engine.enums import FEWEST, Law, Shelf
@@ -19,7 +18,7 @@ from ..environments.base import Environment, Laws, law_of, stream
 from ..errors import ObservationError, SamplerError
 from ..explorer import Explorer
 
-Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], "Several[float] | Floats"]
+Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], Values]
 
 MOST = 512  # values that NumPy draws ahead for one arm at most, about twice as many as it has had; the same however many
 
@@ -39,7 +38,7 @@ class Source:
         self.explorer, self.batch = explorer, batch  # samples between two looks
         if explorer.samples == 0:  # else its numbers were drawn before, and a moment is judged once
             explorer.policy.seed(seed, run)
-        self.draw: Callable[[int, int, np.random.Generator], Several[float] | Floats] = (
+        self.draw: Callable[[int, int, np.random.Generator], Values] = (
             sampler.sample if isinstance(sampler, Environment) else sampler
         )
         self.chunk = MOST if isinstance(sampler, Environment) else 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Arm, Floats
+from ..arms import Arm, Floats, Kind
 from ..checks import vouched
 from ..confidence import Confidence, make_confidence
 from ..engine import compiled
@@ -72,7 +72,8 @@ def check_confidence(confidence: Any, problem: Problem | None = None, *, runs: i
 
 
 def _usual(confidence: Any) -> Problem:
-    for kind, parameter in itertools.product(("bounded", "bernoulli"), ("mean", "variance")):
+    kinds: tuple[Kind, ...] = ("bounded", "bernoulli")
+    for kind, parameter in itertools.product(kinds, ("mean", "variance")):
         problem = BestArm([Arm(f"arm {i}", kind=kind) for i in range(3)], parameter=parameter)
         try:
             make_confidence(confidence, problem, DELTA)
@@ -123,6 +124,9 @@ def is_wider_for_a_smaller_delta(sequence: Confidence, record: Record) -> str | 
     near = 1e-12 * sequence.problem.scales
     if ((low > lower + near) | (high < upper - near)).any():
         return f"At delta = {sequence.delta / 10:g} they end at {high.tolist()}, at {sequence.delta:g} at {upper.tolist()}."
+    inside = (lower > sequence.problem.low) | (upper < sequence.problem.high)
+    if inside.any() and not ((low < lower) | (high > upper)).any():
+        return f"At delta = {sequence.delta / 10:g} they are the same as at {sequence.delta:g}, and end at {high.tolist()}."
     return None
 
 

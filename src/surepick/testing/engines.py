@@ -19,6 +19,7 @@ from .cases import NEAR, ranges
 DELTA = 0.1
 BUDGET = 150  # samples of an exploration
 SPENT = 4 * BUDGET  # of one that goes on after all is certain
+BATCHES, EXACT_BATCHES = (1, 4), (1, 2, 3, 9)  # samples between two looks, with an epsilon and without
 
 
 class Way(NamedTuple):
@@ -41,7 +42,7 @@ def ways(problem: Problem) -> list[Way]:
         {"epsilon": 0.1, "per_arm": True},
     ]
     ends: list[dict[str, Any]] = [{}, {"spend": True, "budget": SPENT}]
-    return [Way(batch, {**end, **kind}) for kind in kinds for end in ends for batch in (1, 4)]
+    return [Way(batch, {**end, **kind}) for kind in kinds for end in ends for batch in (BATCHES if kind else EXACT_BATCHES)]
 
 
 def some_epsilon(problem: Problem) -> float:

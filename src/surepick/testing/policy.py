@@ -51,7 +51,11 @@ def check_policy(policy: Any, problem: Problem | None = None, *, runs: int = 100
         raise SettingError(f"policy={policy!r} can do none of the problems that it was to be checked on: give one that it can.")
     for bench in [Bench(one, policy, settings) for one in problems]:
         for promise in PROMISES:
-            if (found := promise(bench)) is not None:
+            try:
+                found = promise(bench)
+            except SettingError as error:  # of an explorer, about what the policy returned
+                found = str(error)
+            if found is not None:
                 raise _broken(bench, promise, found)
         for counted in COUNTED:
             if (found := counted(bench, runs)) is not None:
@@ -113,10 +117,7 @@ def asks_for_open_arms_only(bench: Bench) -> str | None:
         if explorer.samples < 2 * bench.problem.m or explorer.done:
             continue
         for arm in range(bench.problem.m):
-            explorer.pause(bench.problem.names[arm])
-            asked = explorer.ask(3)
-            explorer.resume(bench.problem.names[arm])
-            if arm in asked:
+            if (asked := _asked_without(arm, explorer)) is not None:
                 return f"Arm {arm} is paused, and it asks for {asked} after {explorer.counts.tolist()}."
     return None
 
@@ -161,25 +162,31 @@ def goes_on_after_saving(bench: Bench) -> str | None:
 
 
 def spends_the_budget(bench: Bench) -> str | None:
-    """With spend=True all of the budget is spent, and once all is certain ask still returns at least one arm and at most as many
-    as it is asked for, open ones."""
-    last, certain = None, 0
+    """With spend=True all of the budget is spent: ask returns at least one arm, at most as many as it is asked for and as are
+    left, open ones, before the decision is certain and once it is."""
+    last, looked = None, {False: 0, True: 0}
     for last in bench.steps(SPENT, SPENT // 10, spend=True):
-        if last.done or certain == 2 or not last.started or not last.policy.certified(last.view):
+        if last.done or not last.started or looked[certain := last.policy.certified(last.view)] == 2:
             continue
-        certain += 1
+        looked[certain] += 1
         left, after = SPENT - last.samples, last.counts.tolist()
         for n in (1, 3, SPENT):
             if not 0 < len(arms := last.ask(n)) <= min(n, left) or not all(0 <= arm < bench.problem.m for arm in arms):
                 return f"Asked for {n}, it returned {len(arms)} arms, {arms[:9]}, after {after}, with {left} samples left."
-        last.pause(bench.problem.names[0])
-        asked = last.ask(3)
-        last.resume(bench.problem.names[0])
-        if 0 in asked:
-            return f"Arm 0 is paused, and it asks for {asked} after {after}."
+        for arm in range(bench.problem.m):
+            if (asked := _asked_without(arm, last)) is not None:
+                return f"Arm {arm} is paused, and it asks for {asked} after {after}."
     if last is not None and last.samples != SPENT:
         return f"It ended after {last.samples} of {SPENT} samples."
     return None
+
+
+def _asked_without(arm: int, explorer: Explorer) -> list[int] | None:
+    """What is asked for while an arm is paused, if that is among it."""
+    explorer.pause(explorer.problem.names[arm])
+    asked = explorer.ask(3)
+    explorer.resume(explorer.problem.names[arm])
+    return asked if arm in asked else None
 
 
 def is_deterministic(bench: Bench) -> str | None:

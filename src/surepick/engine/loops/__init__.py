@@ -10,7 +10,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from ...checks import vouched
+from ...checks import short, vouched
+from ...errors import SettingError
 from ...estimators import Moments
 from .declare import Loop, Stretch, lowered
 
@@ -22,8 +23,24 @@ _registered: list[Loop | str] = []
 def register(loop: Loop | str) -> None:
     """Add a loop from elsewhere, which counts before those of this package: a :class:`Loop`, or the name of the module that
     declares it as ``LOOP``. A module, which imports numba, is imported when a loop is first looked for."""
+    if not isinstance(loop, Loop | str):
+        raise SettingError(f"loops.register takes a Loop or the name of a module with one, not {short(loop)}.", key="loop")
     if loop not in _registered:
         _registered.insert(0, loop)
+
+
+def _declared(module: str) -> Loop:
+    """The loop of a module that was registered by its name."""
+    try:
+        found = import_module(module).LOOP
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise SettingError(
+            f"loops.register was given {module!r}, which is no module that can be imported and declares a LOOP: {error}.",
+            key="loop",
+        ) from error
+    if not isinstance(found, Loop):
+        raise SettingError(f"LOOP of {module!r}, which loops.register was given, must be a Loop, not {short(found)}.", key="loop")
+    return found
 
 
 @cache
@@ -39,7 +56,7 @@ def _own() -> tuple[Loop, ...]:
 
 def loops() -> tuple[Loop, ...]:
     """All loops, in the order in which they are looked through."""
-    elsewhere = [import_module(loop).LOOP if isinstance(loop, str) else loop for loop in _registered]
+    elsewhere = [_declared(loop) if isinstance(loop, str) else loop for loop in _registered]
     return *elsewhere, *_own()
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def gap(traces: Trace | Mapping[str, Trace], *, marks: Mapping[str, float] | None = None, title: str = "") -> Figure:
-    """How the certified gap falls with the samples, both on a logarithmic scale. A gap that becomes 0 drops to the axis.
+    """How the certified gap falls with the samples, both on a logarithmic scale. A gap that becomes 0 drops to the axis, and
+    the line goes on where it is above 0 again.
 
     Parameters
     ----------
@@ -64,9 +65,11 @@ def _fall(axes: Axes, i: int, name: str, trace: Trace) -> tuple[Floats, Floats]:
     x, y = np.array(trace.samples, dtype=np.float64), np.array(trace.gap, dtype=np.float64)
     shown = np.flatnonzero(np.isfinite(y) & (y > 0))
     after = x[shown[-1] + 1 :] if len(shown) else x
+    broken = slice(shown[0], shown[-1] + 1) if len(shown) else slice(0)  # a gap of 0 in between has no place on the scale
+    line = x[broken], np.where(y[broken] > 0, y[broken], np.nan)
     x, y, colour = x[shown], y[shown], COLOURS[i % len(COLOURS)]
     if len(shown):
-        axes.plot(x, y, STYLES[i % len(STYLES)], color=colour, linewidth=2.0, label=plain(name) or None, zorder=3)
+        axes.plot(*line, STYLES[i % len(STYLES)], color=colour, linewidth=2.0, label=plain(name) or None, zorder=3)
         axes.plot(x[-1:], y[-1:], "o", color=colour, markersize=6, zorder=4)
         if not len(after):
             note(axes, f"{x[-1]:,.0f}", (x[-1], y[-1]), (7, 4), colour)
@@ -75,17 +78,18 @@ def _fall(axes: Axes, i: int, name: str, trace: Trace) -> tuple[Floats, Floats]:
 
 
 def _drop(axes: Axes, i: int, trace: Trace) -> None:
-    """Where the gap of a trace became 0, which has no place on the scale, it falls to the axis."""
+    """Wherever the gap of a trace became 0, which has no place on the scale, it falls to the axis."""
     y = np.array(trace.gap, dtype=np.float64)
-    shown = np.flatnonzero(np.isfinite(y) & (y > 0))
-    if not len(shown) or shown[-1] + 1 == len(y):
-        return
-    before, zero = trace.samples[shown[-1]], trace.samples[shown[-1] + 1]
+    shown = np.isfinite(y) & (y > 0)
     colour, bottom = COLOURS[i % len(COLOURS)], axes.get_ylim()[0]
-    axes.plot([before, zero, zero], [y[shown[-1]]] * 2 + [bottom], ":", color=colour, linewidth=1.6, zorder=3)
-    axes.plot([zero], [bottom], "v", color=colour, markersize=7, zorder=5, clip_on=False)
-    said = f"0 from {zero:,.0f} on" + (": the very best" if trace.epsilon > 0 else "")
-    note(axes, said, (zero, bottom), (-7, 5 + 12 * i), colour, ha="right")
+    zeros = np.flatnonzero(shown[:-1] & (y[1:] == 0)) + 1
+    for k in zeros:
+        before, zero = trace.samples[k - 1], trace.samples[k]
+        axes.plot([before, zero, zero], [y[k - 1]] * 2 + [bottom], ":", color=colour, linewidth=1.6, zorder=3)
+        axes.plot([zero], [bottom], "v", color=colour, markersize=7, zorder=5, clip_on=False)
+    if len(zeros) and not shown[zeros[-1] :].any():
+        said = f"0 from {trace.samples[zeros[-1]]:,.0f} on" + (": the very best" if trace.epsilon > 0 else "")
+        note(axes, said, (trace.samples[zeros[-1]], bottom), (-7, 5 + 12 * i), colour, ha="right")
 
 
 def _amount(gap: float, relative: bool) -> str:
