@@ -175,3 +175,12 @@ def test_gap_per_arm_is_for_classes_with_ranks() -> None:
     found = sp.explore(sp.SampleAllocation([10, 20], 6), sp.Bernoulli([0.5, 0.01])).certificate
     assert found.certified
     assert found.gap_per_arm is None
+
+
+@pytest.mark.parametrize("spend", [False, True])
+@pytest.mark.parametrize("batch", [2, 7, 40])
+def test_many_exchanges_side_by_side_are_foreseen_as_in_python(batch: int, spend: bool) -> None:
+    """Rows of more than 64 of them, and of no multiple of that, are passed over in blocks."""
+    for m, k, world in ((150, 2, np.linspace(0.2, 0.9, 150)), (133, 1, np.repeat([0.3, 0.6], [130, 3]))):
+        plain, fast = both(sp.TopK(m, k), sp.Bernoulli(world), batch, budget=1200, spend=spend, delta=0.3)
+        assert plain == fast

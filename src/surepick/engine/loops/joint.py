@@ -21,6 +21,8 @@ from .batch import PlanState, plan, planned
 from .joint_scores import bound, hopeless, line_up, look_ahead, number, see, touch
 from .joint_table import LOWER, UPPER
 
+BLOCK = 64  # exchanges side by side of which it is asked at once whether any has an exact score
+
 
 @lean
 def begin(game):
@@ -87,6 +89,19 @@ def sampling(arm, game):
 
 
 @tight
+def all_loose(first, last, table):
+    """None of these exchanges, which lie side by side, has an exact score; then no verdict on them holds any more."""
+    loose, verdicts, exact = table.scores[LOOSE, first:last], table.verdicts[first:last], 0
+    for q in range(len(loose)):
+        exact += loose[q] != 1.0 or verdicts[q] == Verdict.ABSENT
+    if exact > 0:
+        return False
+    for q in range(len(verdicts)):
+        verdicts[q] = Verdict.UNKNOWN
+    return True
+
+
+@tight
 def foresee(game):
     """The sample that was planned last weighs as if it agreed with those before."""
     table, known, scores, verdicts = game.table, game.table.known, game.table.scores, game.table.verdicts
@@ -105,8 +120,13 @@ def foresee(game):
         touch(seat, game)
         return
     beside, changed, last = table.first[seat] + table.rows[seat], 0, 0
-    for q in range(table.first[seat], table.first[seat + 1]):
+    q = table.first[seat]
+    while q < table.first[seat + 1]:
         e = table.links[q]
+        if q + BLOCK <= beside and (q - table.first[seat]) % BLOCK == 0 and all_loose(e, e + BLOCK, table):
+            q += BLOCK
+            continue
+        q += 1
         if verdicts[e] == Verdict.ABSENT:
             continue
         verdicts[e] = Verdict.UNKNOWN
@@ -114,11 +134,11 @@ def foresee(game):
             continue
         if not hopeless(e, scores):
             bound(e, game)
-        elif q < beside:
+        elif q <= beside:
             scores[SECOND, e] += 1.0
         else:  # without evidence, it is the number of observations that counts, and that is made up for if it wins (``weakest``)
             continue
-        if q < beside:
+        if q <= beside:
             changed, last = changed + 1, e
         else:
             play_one(table.tree, e, scores)
