@@ -207,6 +207,8 @@ def test_a_gap_that_is_0_for_a_while_breaks_the_line():
     assert list(line.get_ydata()[[0, 1, 4]]) == [2.0, 1.0, 0.5]
     assert [list(drop.get_xdata()) for drop in drops[::2]] == [[20, 30, 30], [50, 60, 60]]
     assert [t.get_text() for t in gap(trace).axes[0].texts] == ["0 from 60 on"]
+    single = gap(fallen((10, 2.0), (20, 0.0), (30, 1.0), (40, 0.0), (50, 0.5), (60, 0.4), epsilon=0)).axes[0]
+    assert [list(dots.get_xdata()) for dots in single.lines if dots.get_marker() == "o"] == [[60], [10, 30]]
     again = gap(fallen((10, 2.0), (20, 0.0), (30, 1.0), epsilon=0)).axes[0]
     assert not [t for t in again.texts if "0 from" in t.get_text()]
 

@@ -71,6 +71,10 @@ def _fall(axes: Axes, i: int, name: str, trace: Trace) -> tuple[Floats, Floats]:
     if len(shown):
         axes.plot(*line, STYLES[i % len(STYLES)], color=colour, linewidth=2.0, label=plain(name) or None, zorder=3)
         axes.plot(x[-1:], y[-1:], "o", color=colour, markersize=6, zorder=4)
+        gone = np.isnan(np.concatenate(([np.nan], line[1], [np.nan])))
+        alone = np.flatnonzero((gone[:-2] & ~gone[1:-1] & gone[2:])[:-1])  # between two gaps of 0, where no line shows them
+        if len(alone):
+            axes.plot(line[0][alone], line[1][alone], "o", color=colour, markersize=4, zorder=4)
         if not len(after):
             note(axes, f"{x[-1]:,.0f}", (x[-1], y[-1]), (7, 4), colour)
         x = np.concatenate([x, after])
@@ -89,7 +93,8 @@ def _drop(axes: Axes, i: int, trace: Trace) -> None:
         axes.plot([zero], [bottom], "v", color=colour, markersize=7, zorder=5, clip_on=False)
     if len(zeros) and not shown[zeros[-1] :].any():
         said = f"0 from {trace.samples[zeros[-1]]:,.0f} on" + (": the very best" if trace.epsilon > 0 else "")
-        note(axes, said, (trace.samples[zeros[-1]], bottom), (-7, 5 + 12 * i), colour, ha="right")
+        aside = (-7, "right") if len(zeros) == 1 else (7, "left")  # an earlier drop would cross it
+        note(axes, said, (trace.samples[zeros[-1]], bottom), (aside[0], 5 + 12 * i), colour, ha=aside[1])
 
 
 def _amount(gap: float, relative: bool) -> str:
