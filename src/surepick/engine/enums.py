@@ -59,12 +59,13 @@ class Status(IntEnum):
 
 
 class Verdict(IntEnum):
-    """What is known of the evidence of an exchange; unchanged until one of its arms is observed."""
+    """What is known of the evidence of an exchange; unchanged until one of its arms is observed, or a sample of it planned."""
 
-    UNKNOWN = 0
+    UNKNOWN = 0  # and its score is only a bound
     CERTAIN = 1  # it is enough
     SHORT = 2  # it is not
     ABSENT = 3  # there is no such exchange at present
+    SCORED = 4  # unknown, but its score is exact
 
 
 class State(IntEnum):

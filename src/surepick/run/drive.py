@@ -114,9 +114,12 @@ def _looks(
 def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop | None) -> Generator[int, None, None]:
     """All samples, round by round: in Python, and in compiled code once a loop for it is ready."""
     missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
-    for arm in explorer.ask(min(missing, MANY)) if missing and source.batch == 1 else ():
-        source.take_all([arm])
+    first = explorer.ask(min(missing, MANY)) if missing and explorer.able.all() else []  # each arm in turn: asked for at once
+    for end in range(source.batch, len(first) + 1, source.batch):
+        source.take_all(first[end - source.batch : end])
         yield from schedule.look()
+        if not explorer.able.all():  # one has ended, and is asked for no more
+            break
     patience = Patience()
     while arms := patience.ask(explorer, source.batch):
         if loop is not None and explorer.started and patience.over(loop, explorer, source):

@@ -18,10 +18,10 @@ from ..kernels.exchanges import behind, halved
 from ..kernels.glr import Fact, glr
 from ..kernels.tournament import LOOSE, SECOND, play, play_one
 from .batch import PlanState, plan, planned
-from .joint_scores import bound, hopeless, line_up, look_ahead, number, see, touch
-from .joint_table import LOWER, UPPER
+from .joint_scores import bound, hopeless, line_up, look_ahead, number, score, see, touch
+from .joint_table import BLOCK, LOWER, UPPER
 
-BLOCK = 64  # exchanges side by side of which it is asked at once whether any has an exact score
+FEW = 8  # if no more exchanges of a row have changed, each plays on its own
 
 
 @lean
@@ -35,7 +35,7 @@ def begin(game):
 
 @tight
 def richer(e, game):
-    """As ``exchanges.richer``."""
+    """As ``exchanges.richer``, and the likelihood ratio that the exchange has if one more sample of that arm agrees."""
     table, arms, counts = game.table, game.arms, game.table.counts
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
     gain_h, gain_j = 0.0, 0.0
@@ -49,26 +49,29 @@ def richer(e, game):
         else:
             gain_j = gain
     if gain_h != gain_j:
-        return h if gain_h > gain_j else j
-    if counts[h] != counts[j]:
-        return h if counts[h] < counts[j] else j
-    return min(h, j)
+        upper = gain_h > gain_j
+    elif counts[h] != counts[j]:
+        upper = counts[h] < counts[j]
+    else:
+        upper = h < j
+    return (h, gain_h) if upper else (j, gain_j)
 
 
 @tight
 def choose(e, certified, game):
-    """The next arm, -1 if there is none: half a pair first, then an arm that is far behind, then one of the exchange."""
+    """The next arm, -1 if there is none: half a pair first, then an arm that is far behind, then one of the exchange; with the
+    likelihood ratio that the exchange then has, 0 if that was not worked out."""
     state, counts = game.table.state, game.table.counts
     arm = halved(counts, game.table.paired) if state[State.HALVES] > 0 else -1
     if arm >= 0 or certified:
-        return arm
+        return arm, 0.0
     if state[State.FEWEST] < math.sqrt(state[State.TOTAL]) - 0.5 * len(counts):
         arm = behind(counts)
         fewest = counts[0]
         for i in range(1, len(counts)):
             fewest = min(fewest, counts[i])
         state[State.FEWEST] = fewest
-    return arm if arm >= 0 else richer(e, game)
+    return (arm, 0.0) if arm >= 0 else richer(e, game)
 
 
 @tight
@@ -89,21 +92,18 @@ def sampling(arm, game):
 
 
 @tight
-def all_loose(first, last, table):
-    """None of these exchanges, which lie side by side, has an exact score; then no verdict on them holds any more."""
-    loose, verdicts, exact = table.scores[LOOSE, first:last], table.verdicts[first:last], 0
-    for q in range(len(loose)):
-        exact += loose[q] != 1.0 or verdicts[q] == Verdict.ABSENT
-    if exact > 0:
-        return False
+def all_unknown(first, last, table):
+    """Nothing but a bound is known of any of these exchanges, which lie side by side."""
+    verdicts, known = table.verdicts[first:last], 0
     for q in range(len(verdicts)):
-        verdicts[q] = Verdict.UNKNOWN
-    return True
+        known += verdicts[q] != Verdict.UNKNOWN
+    return known == 0
 
 
 @tight
-def foresee(game):
-    """The sample that was planned last weighs as if it agreed with those before."""
+def foresee(chosen, gain, game):
+    """The sample that was planned last weighs as if it agreed with those before: the exchange that it was chosen for then has the
+    likelihood ratio ``gain``, if that is above 0."""
     table, known, scores, verdicts = game.table, game.table.known, game.table.scores, game.table.verdicts
     arm = game.batch.arms[planned(game.batch) - 1]
     seat = table.seats[arm]
@@ -119,32 +119,31 @@ def foresee(game):
     if renew:
         touch(seat, game)
         return
-    beside, changed, last = table.first[seat] + table.rows[seat], 0, 0
+    beside, changed = table.first[seat] + table.rows[seat], 0
     q = table.first[seat]
     while q < table.first[seat + 1]:
         e = table.links[q]
-        if q + BLOCK <= beside and (q - table.first[seat]) % BLOCK == 0 and all_loose(e, e + BLOCK, table):
+        if q + BLOCK <= beside and (q - table.first[seat]) % BLOCK == 0 and all_unknown(e, e + BLOCK, table):
             q += BLOCK
             continue
         q += 1
         if verdicts[e] == Verdict.ABSENT:
             continue
-        verdicts[e] = Verdict.UNKNOWN
+        verdicts[e] = Verdict.UNKNOWN if scores[LOOSE, e] == 1.0 else Verdict.SCORED
         if scores[LOOSE, e] == 1.0:  # a bound, which still holds
             continue
-        if not hopeless(e, scores):
+        if e == chosen and gain > 0.0:
+            score(e, gain, game)
+        elif not hopeless(e, scores):
             bound(e, game)
         elif q <= beside:
             scores[SECOND, e] += 1.0
         else:  # without evidence, it is the number of observations that counts, and that is made up for if it wins (``weakest``)
             continue
-        if q <= beside:
-            changed, last = changed + 1, e
-        else:
+        changed += q <= beside
+        if q > beside or changed <= FEW:
             play_one(table.tree, e, scores)
-    if changed == 1:
-        play_one(table.tree, last, scores)
-    elif changed > 1:
+    if changed > FEW:
         play(table.tree, table.links[table.first[seat]], table.links[beside - 1] + 1, scores)
 
 

@@ -68,9 +68,10 @@ def run(data, game, near, limit, rounds):
                     e = narrow(game, near)
                 elif planned(batch) > 0:
                     e = look(game)[0]
-                sampling(choose(e, False, game), game)
+                arm, gain = choose(e, False, game)
+                sampling(arm, game)
                 if planned(batch) < size:
-                    foresee(game)
+                    foresee(e, gain, game)
         what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm

@@ -82,34 +82,14 @@ def group_of(i, data, table):
 
 
 @tight
-def heaviest(start, end, lined):
-    """The largest weight in these seats."""
-    weights = lined[Line.WEIGHT, start:end]
-    most = weights[0]
-    for s in range(1, len(weights)):
-        most = max(most, weights[s])
-    return most
-
-
-@tight
-def lightest(start, end, lined):
-    """The smallest weight in these seats."""
-    weights = lined[Line.WEIGHT, start:end]
-    least = weights[0]
-    for s in range(1, len(weights)):
-        least = min(least, weights[s])
-    return least
-
-
-@tight
 def stays(i, g, data, table):
     """An arm of a group keeps its seat, by its weight alone. If all arms whose weights have changed do, so does every arm."""
     start, edge, end = data.starts[g], data.starts[g] + data.k, data.starts[g + 1]
-    if edge == end:
-        return True
-    if table.seats[i] < edge:
-        return heaviest(edge, end, table.lined) < table.weights[i]
-    return table.weights[i] < lightest(start, edge, table.lined)
+    inside, weight, misplaced = table.seats[i] < edge, table.weights[i], 0
+    others = table.lined[Line.WEIGHT, edge:end] if inside else table.lined[Line.WEIGHT, start:edge]
+    for s in range(len(others)):  # all of them, without a branch, so that several are compared at once
+        misplaced += others[s] >= weight if inside else others[s] <= weight
+    return misplaced == 0
 
 
 @tight

@@ -48,7 +48,7 @@ def run(data, game, limit, rounds):
         e, certified = look(game)
         if game.batch.spend and lacking(e, game):
             return Stop.UNSURE.value, -1
-        arm = choose(e, certified, game)
+        arm, _ = choose(e, certified, game)
         what = sample(arm, state[State.TOTAL], game.record, game.stock, limit)
         if what != Stop.PAUSED:
             return what, arm
@@ -72,12 +72,12 @@ def run_in_batches(data, game, limit, rounds):
                 e, certified = look(game)
                 if lacking(e, game):
                     return Stop.UNSURE.value, -1
-                arm = choose(e, certified and planned(batch) == 0, game)
+                arm, gain = choose(e, certified and planned(batch) == 0, game)
                 if arm < 0:
                     return Stop.DECIDED.value, -1
                 sampling(arm, game)
                 if planned(batch) < size:
-                    foresee(game)
+                    foresee(e, gain, game)
         what, arm = take(batch, game.record, game.stock)
         if what != Stop.PAUSED:
             return what, arm

@@ -13,7 +13,7 @@ from ..kernels.glr import Fact, Spare, glr, glr_bound, glr_bound_alike, glr_boun
 from ..kernels.record import offset_of
 from ..kernels.sequences import unit_of
 from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one
-from .joint_table import FAR, LOWER, UPPER, Line
+from .joint_table import BLOCK, FAR, LOWER, UPPER, Line
 
 
 @tight
@@ -31,7 +31,8 @@ def see(i, game):
     table.weights[i] = span[Span.SIGN, i] * theta
     known = table.known
     known[i, Fact.P] = p
-    number(i, n, game)
+    if known[i, Fact.N] != n:  # else it was foreseen
+        number(i, n, game)
     look_ahead(i, game)
     family = int(known[i, Fact.FAMILY])
     u = p * (1.0 - p) if family == Family.SPREAD else p
@@ -91,13 +92,13 @@ def bound(e, game):
     # Only arms that are seen in the wrong order have a bound of just 0, which is then the likelihood ratio itself.
     exact = found == 0.0 and table.known[h, Fact.SHIFT] == table.known[j, Fact.SHIFT] == 0.0
     scores[SECOND, e], scores[LOOSE, e] = table.known[h, Fact.N] + table.known[j, Fact.N], 0.0 if exact else 1.0
-    table.verdicts[e] = Verdict.UNKNOWN
+    table.verdicts[e] = Verdict.SCORED if exact else Verdict.UNKNOWN
 
 
 @tight
-def sweep(arm, upper, e, s, rule, table):
+def sweep(arm, upper, e, s, size, rule, table):
     """As ``bound`` for exchanges e, e + 1, ... of an arm with those in the seats s, s + 1, ...: without a branch, so that several
-    are worked out at once. All arms are alike."""
+    are worked out at once. All arms are alike. There are ``size`` samples between two looks, see ``foresee`` for several."""
     many = table.rows[table.seats[arm]]
     n, p, w = table.known[arm, Fact.N], table.known[arm, Fact.P], table.known[arm, Fact.FACTOR]
     normal, exact = int(table.known[arm, Fact.FAMILY]) == Family.NORMAL, table.known[arm, Fact.SHIFT] == 0.0
@@ -113,6 +114,9 @@ def sweep(arm, upper, e, s, rule, table):
         second[q] = n + their_n[q]
         loose[q] = 0.0 if exact and found == 0.0 else 1.0
         verdicts[q] = Verdict.UNKNOWN
+    if exact and size > 1 and many >= BLOCK:  # on its own, for the loop above would do fewer at once
+        for q in range(many):
+            verdicts[q] = Verdict.SCORED if loose[q] == 0.0 else Verdict.UNKNOWN
 
 
 @lean
@@ -137,7 +141,7 @@ def cross(i, rule, table, arms):
             scores[SCORE, e] = found / wanted if found > 0.0 else 0.0
             exact = found == 0.0 and arms.shift[i] == arms.shift[q] == 0.0
             scores[SECOND, e], scores[LOOSE, e] = known[i, Fact.N] + lined[Line.N, q], 0.0 if exact else 1.0
-            table.verdicts[e] = Verdict.UNKNOWN
+            table.verdicts[e] = Verdict.SCORED if exact else Verdict.UNKNOWN
             if found < 0.0:
                 table.poor[poor] = e
                 poor += 1
@@ -160,7 +164,7 @@ def touch(seat, game):
         elif table.state[State.ALIKE]:
             arm, upper = table.sitting[seat], table.pair[UPPER, e] == table.sitting[seat]
             other = table.pair[LOWER if upper else UPPER, e]
-            sweep(arm, upper, e, table.seats[other], game.rule, table)
+            sweep(arm, upper, e, table.seats[other], game.batch.size, game.rule, table)
         else:
             for q in range(first[seat], beside):
                 bound(links[q], game)
@@ -193,6 +197,19 @@ def hopeless(e, scores):
 
 
 @tight
+def score(e, found, game):
+    """The exact score of an exchange, whose likelihood ratio is found; of equal scores that with the fewest observations wins,
+    which samples that are planned add to."""
+    table = game.table
+    h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+    table.scores[SCORE, e], table.scores[LOOSE, e] = found / need(h, j, game), 0.0
+    if game.batch.size > 1:
+        if table.verdicts[e] == Verdict.UNKNOWN:
+            table.verdicts[e] = Verdict.SCORED
+        table.scores[SECOND, e] = table.known[h, Fact.N] + table.known[j, Fact.N]
+
+
+@tight
 def weakest(game):
     """The exchange with the least evidence for what it needs; of equal ones that with the fewest observations."""
     table = game.table
@@ -211,9 +228,7 @@ def weakest(game):
             continue
         slope_h, slope_j = table.slopes[UPPER, e], table.slopes[LOWER, e]
         found = glr(h, j, slope_h, slope_j, game.arms)
-        scores[SCORE, e], scores[LOOSE, e] = found / need(h, j, game), 0.0
-        if game.batch.size > 1:
-            scores[SECOND, e] = table.known[h, Fact.N] + table.known[j, Fact.N]
-            if found == 0.0 and in_order(h, j, slope_h, slope_j, game.arms):
-                scores[SCORE, e] = -0.0
+        score(e, found, game)
+        if game.batch.size > 1 and found == 0.0 and in_order(h, j, slope_h, slope_j, game.arms):
+            scores[SCORE, e] = -0.0
         play_one(table.tree, e, scores)

@@ -17,6 +17,7 @@ from .declare import lowered
 UPPER, LOWER = 0, 1  # rows of ``pair`` and ``slopes``
 
 
+BLOCK = 64  # exchanges side by side of which it is asked at once whether anything is known of them
 FAR = 4  # bounds hold for so many planned samples of an arm; then there are new ones
 
 
@@ -68,7 +69,7 @@ class Table(NamedTuple):
 def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arms, paired: Array) -> Table:
     """The table before the first round, for at most so many exchanges; ``decision`` is a nearby one."""
     m, whole = len(record.counts), np.int64
-    known = np.empty((m, len(Fact)))
+    known = np.full((m, len(Fact)), np.nan)
     known[:, Fact.FAMILY], known[:, Fact.LOW], known[:, Fact.HIGH] = arms.families, arms.low, arms.high
     known[:, Fact.SHIFT], known[:, Fact.SCALE] = arms.shift, arms.scale
     for values in (arms.families, arms.scale, arms.shift, arms.low, arms.high):

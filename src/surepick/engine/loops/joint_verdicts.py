@@ -34,7 +34,7 @@ def enough(e, game):
 def short(e, game):
     """The evidence of an exchange is below the threshold."""
     verdicts = game.table.verdicts
-    if verdicts[e] == Verdict.UNKNOWN:
+    if verdicts[e] == Verdict.UNKNOWN or verdicts[e] == Verdict.SCORED:
         verdicts[e] = Verdict.CERTAIN if enough(e, game) else Verdict.SHORT
     return verdicts[e] == Verdict.SHORT
 
@@ -45,7 +45,7 @@ def blocking(game):
     verdicts, scores, count, many = game.table.verdicts, game.table.scores, game.table.state[State.COUNT], 0
     heap = np.empty((2, count), np.int64)
     for e in range(count):
-        if verdicts[e] == Verdict.UNKNOWN or verdicts[e] == Verdict.SHORT:
+        if verdicts[e] != Verdict.CERTAIN and verdicts[e] != Verdict.ABSENT:
             heap[0, many] = e
             many += 1
     arrange(heap, 0, 0, many, scores, ORDER, 1.0)
