@@ -28,20 +28,22 @@ from surepick.confidence import CONFIDENCES, Auto, Confidence, Mixture, make_con
 from surepick.confidence.bernstein import Bernstein
 from surepick.confidence.kt_kl import KTKL
 from surepick.confidence.mixture import TUNED, width
-from surepick.engine.data import Arms
 from surepick.engine.enums import Family
+from surepick.engine.kernels.bets import atoms_of
 from surepick.engine.kernels.intervals import bernstein_evidence, kt_evidence
 from surepick.engine.kernels.least import least_evidence
-from surepick.engine.kernels.mixtures import ABOVE, BELOW, BOTH, evidence, log_tail, unit_evidence
+from surepick.engine.kernels.mixtures import ABOVE, BELOW, BOTH, log_tail, unit_evidence
 from surepick.errors import SettingError
 from surepick.estimators import Moments
+
+from .weighed import arms_of, evidence
 
 DELTA, PATHS, LENGTH, CHUNK = 0.1, 2000, 20_000, 100
 THRESHOLD = int(binom.isf(1e-6, PATHS, DELTA))
 EVERY = np.arange(1, LENGTH + 1)
 LOOKS = np.unique(np.concatenate((np.arange(1, 201), np.geomspace(200, LENGTH, 464).astype(int))))
 
-UNIT, NORMAL, SPREAD = map(int, Family)
+UNIT, NORMAL, SPREAD, BETS = map(int, Family)
 
 
 # -- laws and their paths -------------------------------------------------------------------------------------------------
@@ -69,11 +71,13 @@ LAWS = {
     "beta": Law(lambda rng, shape: rng.beta(2, 6, shape), 0.25, 12 / 576),
     "two-point": Law(lambda rng, shape: np.where(rng.random(shape) < 0.3, 0.9, 0.2), 0.41, 0.21 * 0.49),
     "uniform": Law(lambda rng, shape: rng.random(shape), 0.5, 1 / 12),
+    "steady": Law(lambda rng, shape: rng.beta(200, 300, shape), 0.4, 0.24 / 501),
+    "skewed": Law(lambda rng, shape: rng.beta(0.1, 1.9, shape), 0.05, 0.0475 / 3),
     "gaussian": Law(lambda rng, shape: rng.standard_normal(shape), 0.0, 1.0, "subgaussian"),
 }
 BOUNDED = [name for name in LAWS if name != "gaussian"]
-MEANS = ["normal", "kt-kl", "beta", "bernstein", "paper", "auto"]
-VARIANCES = ["pairs", "bernoulli-variance", "u-statistic", "paper", "auto"]
+MEANS = ["normal", "kt-kl", "beta", "betting", "bernstein", "paper", "auto"]
+VARIANCES = ["pairs", "betting", "bernoulli-variance", "u-statistic", "paper", "auto"]
 
 
 def sequences(law: str) -> list[tuple[str, str]]:
@@ -95,6 +99,31 @@ class Seen:
     prediction_errors: np.ndarray
     pairs: np.ndarray
     differences: np.ndarray
+    upward: np.ndarray  # of values
+    downward: np.ndarray
+    upward_of_pairs: np.ndarray
+    downward_of_pairs: np.ndarray
+
+    def atoms(self, paired: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The inner atoms and their weights."""
+        sums = (self.upward_of_pairs, self.downward_of_pairs) if paired else (self.upward, self.downward)
+        return all_atoms(np.maximum(self.pairs if paired else self.n, 1).astype(float), *sums)
+
+
+@njit
+def all_atoms(n, upward, downward):
+    inner, share = np.empty(upward.shape), np.empty(upward.shape)
+    for i in range(upward.shape[0]):
+        for j in range(upward.shape[1]):
+            inner[i, j], share[i, j] = atoms_of(n[j], upward[i, j], downward[i, j])
+    return inner, share
+
+
+def bends(y: np.ndarray) -> list[np.ndarray]:
+    """Sums of y^2 (1 - y) and of y (1 - y)^2 after 0, 1, 2, ... values."""
+    nothing = np.zeros((len(y), 1))
+    terms = y * y * (1 - y), y * (1 - y) * (1 - y)
+    return [np.concatenate((nothing, np.cumsum(term, axis=1)), axis=1) for term in terms]
 
 
 def seen(x: np.ndarray, looks: np.ndarray) -> Seen:
@@ -109,7 +138,8 @@ def seen(x: np.ndarray, looks: np.ndarray) -> Seen:
     gaps = x[:, : x.shape[1] // 2 * 2 : 2] - x[:, 1::2]
     differences = np.concatenate((np.zeros((len(x), 1)), np.cumsum(gaps * gaps, axis=1)), axis=1)
     at = looks - 1
-    return Seen(looks, means[:, at], squares[:, at], errors[:, at], looks // 2, differences[:, looks // 2])
+    bent = [sums[:, looks] for sums in bends(x)] + [sums[:, looks // 2] for sums in bends(gaps * gaps)]
+    return Seen(looks, means[:, at], squares[:, at], errors[:, at], looks // 2, differences[:, looks // 2], *bent)
 
 
 def chunks(law: str, looks: np.ndarray) -> Iterator[Seen]:
@@ -123,7 +153,16 @@ def paths(law: str) -> Seen:
     parts = list(chunks(law, LOOKS))
     columns = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("means", "squares", "prediction_errors", "differences")
+        for name in (
+            "means",
+            "squares",
+            "prediction_errors",
+            "differences",
+            "upward",
+            "downward",
+            "upward_of_pairs",
+            "downward_of_pairs",
+        )
     }
     return Seen(n=parts[0].n, pairs=parts[0].pairs, **columns)
 
@@ -136,11 +175,11 @@ def problem_of(laws: list[str], parameter: str) -> sp.Problem:
 
 
 @njit
-def weigh(kind, n, p, u, rho, side):
+def weigh(kind, n, p, u, rho, side, inner, share):
     out = np.empty(p.shape)
     for i in range(p.shape[0]):
         for j in range(p.shape[1]):
-            out[i, j] = evidence(kind, n[j], p[i, j], u, rho[j], side) if n[j] > 0 else 0.0
+            out[i, j] = evidence(kind, n[j], p[i, j], u, rho[j], side, inner[i, j], share[i, j]) if n[j] > 0 else 0.0
     return out
 
 
@@ -163,7 +202,13 @@ def weigh_bernstein(s, v, rho, norm):
 
 
 def excess(
-    confidence: Confidence, i: int, theta: float, data: Seen, rho: np.ndarray | None = None, side: int = BOTH
+    confidence: Confidence,
+    i: int,
+    theta: float,
+    data: Seen,
+    rho: np.ndarray | None = None,
+    side: int = BOTH,
+    atoms: Callable[[Seen], tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> np.ndarray:
     """By how much the evidence against theta, as arm i's parameter, exceeds the level; all arms have as many observations."""
     n = data.n.astype(float)
@@ -176,10 +221,9 @@ def excess(
         p = (values - confidence.shift[i]) / confidence.scale[i]
         p = p if confidence.families[i] == NORMAL else np.clip(p, 0, 1)
         u = (theta - confidence.shift[i]) / confidence.scale[i]
-        return (
-            weigh(confidence.families[i], n, p, u, np.full(len(n), confidence.rho) if rho is None else rho, side)
-            - confidence.level
-        )
+        rho = np.full(len(n), confidence.rho) if rho is None else rho
+        atoms = data.atoms(bool(confidence.paired[i])) if atoms is None else atoms(data)
+        return weigh(confidence.families[i], n, p, u, rho, side, *atoms) - confidence.level
     if isinstance(confidence, KTKL):
         return weigh_kt(n, data.means, theta) - confidence.level
     if isinstance(confidence, Bernstein):
@@ -247,7 +291,7 @@ def test_one_arm_is_covered_after_every_observation(law: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("parameter", ["mean", "variance"])
 def test_six_different_arms_are_covered_after_every_observation(parameter: str) -> None:
-    misses = dict.fromkeys(MEANS[:-1] if parameter == "mean" else ["pairs", "u-statistic", "paper", "auto"], 0)
+    misses = dict.fromkeys(MEANS[:-1] if parameter == "mean" else ["pairs", "betting", "u-statistic", "paper", "auto"], 0)
     for parts in zip(*(chunks(law, EVERY) for law in BOUNDED), strict=True):
         data = dict(zip(BOUNDED, parts, strict=True))
         for name in misses:
@@ -264,7 +308,7 @@ def long_walk(_law: str) -> Seen:
     n = np.unique(np.geomspace(1, 1e9, 2500).astype(np.int64))
     steps = np.random.default_rng(2018).standard_normal((PATHS, len(n))) * np.sqrt(np.diff(n, prepend=0))
     means = np.cumsum(steps, axis=1) / n
-    return Seen(n, means, means, means, n // 2, means)
+    return Seen(n, means, means, means, n // 2, means, *[np.zeros_like(means)] * 4)
 
 
 def test_planted_bug_rho_tuned_on_the_data() -> None:
@@ -287,6 +331,16 @@ def test_planted_bug_no_union_over_arms(name: str) -> None:
     assert count() <= binom.isf(1e-6, 100, DELTA)
     confidence.level -= math.log(20)
     assert count() > binom.isf(1e-6, 100, DELTA)
+
+
+def test_planted_bug_bets_on_values_all_at_their_mean() -> None:
+    """Atoms that promise more than any bet had: as if a value were known to be the mean of all."""
+
+    def at_the_mean(data: Seen) -> tuple[np.ndarray, np.ndarray]:
+        return data.means, np.ones_like(data.means)
+
+    assert missed("betting", "mean", ["uniform"], paths).sum() <= THRESHOLD
+    assert missed("betting", "mean", ["uniform"], paths, atoms=at_the_mean).sum() > THRESHOLD
 
 
 def test_planted_bug_overlapping_pairs() -> None:
@@ -458,7 +512,7 @@ def test_the_evidence_of_two_arms_is_the_least_where_the_claim_is_false(
     """
     kinds, n, p, low, high, shift, scale = arms
     at = shift + scale * np.where(kinds == SPREAD, p * (1 - p), p)
-    found = least_evidence(0, 1, *slopes, Arms(*arms, rho))
+    found = least_evidence(0, 1, *slopes, arms_of(*arms, rho))
     if slopes[0] * low[0] > slopes[1] * high[1]:
         assert found == np.inf  # it is never false
         return
@@ -570,7 +624,7 @@ def test_intervals_of_an_arm_depend_on_its_own_data_alone(parameter: str, name: 
     record.update(1, values)
     after = confidence.box(record)
     changed = (after[0] != before[0]) | (after[1] != before[1])
-    alone = name in ("normal", "beta", "kt-kl", "bernstein", "pairs", "bernoulli-variance", "auto", "elimination")
+    alone = name in ("normal", "beta", "betting", "kt-kl", "bernstein", "pairs", "bernoulli-variance", "auto", "elimination")
     assert changed.tolist() == [not alone, True, not alone, not alone]
 
 
@@ -587,13 +641,15 @@ def test_a_parameter_is_in_the_interval_if_the_evidence_against_it_is_at_most_th
         assert isinstance(record, Moments)
         record.counts[0] = data.n[look]
         record.sums[0] = data.n[look] * data.means[path, look]
-        for column in ("squares", "prediction_errors", "differences"):
-            getattr(record, column)[0] = getattr(data, column)[path, look]
+        bent = ("upward_of_pairs", "downward_of_pairs") if parameter == "variance" else ("upward", "downward")
+        for column in ("squares", "prediction_errors", "differences", *bent):
+            getattr(record, column.removesuffix("_of_pairs"))[0] = getattr(data, column)[path, look]
         record.refresh()
         (lower,), (upper,) = confidence.box(record)
         one = Seen(
             data.n[[look]], data.means[[path]][:, [look]], data.squares[[path]][:, [look]],
             data.prediction_errors[[path]][:, [look]], data.pairs[[look]], data.differences[[path]][:, [look]],
+            *(getattr(data, name)[[path]][:, [look]] for name in ("upward", "downward", "upward_of_pairs", "downward_of_pairs")),
         )  # fmt: skip
         for theta in np.concatenate((np.linspace(1e-6, top - 1e-6, 200), [lower, upper])):
             over = excess(confidence, 0, float(theta), one)[0, 0]

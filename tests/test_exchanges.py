@@ -18,9 +18,10 @@ from surepick.run.drive import drive
 
 from .plain import same
 from .test_engine import LONG, WORLDS
+from .weighed import arms_of, seen
 
 quick, minima, divergence = compiled("glr"), compiled("tournament"), compiled("divergence").divergence
-UNIT, NORMAL, SPREAD = map(int, Family)
+UNIT, NORMAL, SPREAD, BETS = map(int, Family)
 shares = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
 observed = st.floats(1, 1e6).map(math.floor)
 
@@ -28,7 +29,7 @@ observed = st.floats(1, 1e6).map(math.floor)
 class Two:
     """Two arms, as the kernels have them."""
 
-    def __init__(self, kinds, n, p, rho, scale=(1.0, 1.0), shift=(0.0, 0.0), part=1.0) -> None:
+    def __init__(self, kinds, n, p, rho, scale=(1.0, 1.0), shift=(0.0, 0.0), part=1.0, share=0.0) -> None:
         self.kinds, self.n, self.p, self.rho = np.array(kinds), np.array(n, dtype=float), np.array(p, dtype=float), rho
         self.scale, self.shift = np.array(scale), np.where(self.kinds == SPREAD, 0.0, shift)
         widest = np.where(self.kinds == SPREAD, 0.25, 1.0)
@@ -36,14 +37,20 @@ class Two:
         self.high = np.where(self.kinds == NORMAL, np.inf, self.shift + self.scale * widest * [part, 1.0])
         self.u = np.where(self.kinds == SPREAD, self.p * (1 - self.p), self.p)
         self.seen = self.shift + self.scale * self.u
-        self.factor = self.n**2 / (self.n + rho)
+        self.factor = np.where(self.kinds == BETS, self.n, self.n**2 / (self.n + rho))
+        self.share = share
+
+    @property
+    def arms(self) -> Arms:
+        return arms_of(self.kinds, self.n, self.p, self.low, self.high, self.shift, self.scale, self.rho, self.share)
 
     def rough(self, slopes: tuple[float, float]) -> float:
-        return quick.glr(0, 1, *slopes, Arms(self.kinds, self.n, self.p, self.low, self.high, self.shift, self.scale, self.rho))
+        return quick.glr(0, 1, *slopes, self.arms)
 
     def known(self) -> np.ndarray:
         half = np.zeros(2)
         columns = self.kinds, self.n, self.p, self.factor, half, self.seen, self.low, self.high, self.shift, self.scale
+        columns = *columns, half, self.p, np.full(2, self.share)
         return np.column_stack(columns).astype(float)
 
     def least(self, slopes: tuple[float, float]) -> float:
@@ -54,7 +61,9 @@ class Two:
         total = np.zeros(4001)
         for i, slope in enumerate(slopes):
             u = (np.linspace(at[1], at[0], 4001) / slope - self.shift[i]) / self.scale[i]
-            total += self.factor[i] * np.array([divergence(self.kinds[i], self.p[i], x) for x in u])
+            total += self.factor[i] * np.array(
+                [divergence(seen(self.kinds[i], self.n[i], self.p[i], self.p[i], self.share), x) for x in u]
+            )
         return float(total.min())
 
 
@@ -68,10 +77,11 @@ def pairs(kinds) -> st.SearchStrategy[Two]:
         scale=st.tuples(st.floats(0.1, 10), st.floats(0.1, 10)),
         shift=st.tuples(st.floats(-1, 1), st.floats(-1, 1)),
         part=st.sampled_from([0.4, 1.0, 1.0]),
+        share=st.sampled_from([0.0, 0.5, 1.0]),
     )
 
 
-any_kinds = st.tuples(*[st.sampled_from([UNIT, NORMAL, SPREAD])] * 2)
+any_kinds = st.tuples(*[st.sampled_from([UNIT, NORMAL, SPREAD, BETS])] * 2)
 slope = st.floats(-2, 2).map(lambda x: 10**x)
 
 

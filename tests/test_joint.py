@@ -14,13 +14,13 @@ from scipy.stats import binom
 import surepick as sp
 from surepick.confidence import make_confidence
 from surepick.engine import compiled
-from surepick.engine.data import Arms
 from surepick.errors import SettingError
 from surepick.policies import Joint, JointLinear, View, joint_linear, make_policy
 from surepick.run.drive import drive
 
 from .cases import CASES
 from .reference import brute_solve, decisions_of
+from .weighed import arms_of
 
 EXCHANGEABLE = ["best-arm", "top-k", "best-of-each", "spanning-tree", "sample-allocation"]
 K4 = [(i, j) for i in range(4) for j in range(i)]
@@ -425,7 +425,7 @@ def test_every_pair_of_arms_at_every_grid_point_is_weighed_safely() -> None:
     for kind, _ in itertools.product((0, 1), range(400)):
         n = rng.integers(3, 4000, 2).astype(float)
         p = rng.random(2)
-        arms = Arms(np.full(2, kind), n, p, low - 9 * kind, high + 9 * kind, np.zeros(2), np.ones(2), 76.0)
+        arms = arms_of(np.full(2, kind), n, p, low - 9 * kind, high + 9 * kind, np.zeros(2), np.ones(2), 76.0)
         threshold = float(rng.uniform(3, 9))
         exact = compiled("least").least_evidence(0, 1, 1.0, 1.0, arms)
         rough = compiled("glr").glr(0, 1, 1.0, 1.0, arms)

@@ -19,6 +19,8 @@ from surepick.engine.loops import Stretch
 from surepick.engine.loops.near import far, gainable
 from surepick.run.drive import drive
 
+from .weighed import arms_of
+
 COUNTS = st.floats(0, 7).map(lambda x: float(int(math.exp(x))))
 
 
@@ -37,7 +39,8 @@ def some_arms(draw: st.DrawFn, m: int = 2) -> Arms:
     low, high = shift.copy(), shift + scale * (0.25 if family == Family.SPREAD else 1.0)
     if family == Family.NORMAL:
         low, high = np.full(m, -np.inf), np.full(m, np.inf)
-    return Arms(np.full(m, family), n, p, low, high, shift, scale, draw(st.sampled_from([1.0, 4.0, 40.0])))
+    rho, share = draw(st.sampled_from([1.0, 4.0, 40.0])), draw(st.sampled_from([0.0, 0.5, 1.0]))
+    return arms_of(np.full(m, family), n, p, low, high, shift, scale, rho, share)
 
 
 def bisected(arms: Arms, slopes: tuple[float, float], threshold: float) -> float:
@@ -80,7 +83,7 @@ def test_guesses_are_of_use() -> None:
     for _ in range(200):
         n = np.exp(rng.uniform(3, 7, 2)).astype(int).astype(float)
         p = np.sort(rng.uniform(0.1, 0.9, 2))[::-1].copy()
-        arms = Arms(np.zeros(2, np.int64), n, p, np.zeros(2), np.ones(2), np.zeros(2), np.ones(2), 4.0)
+        arms = arms_of(np.zeros(2, np.int64), n, p, np.zeros(2), np.ones(2), np.zeros(2), np.ones(2), 4.0)
         most = room_of("leads").lead(0, 1, 1.0, 1.0, arms, 7.0)
         if most > 1e-3:
             blurs = np.array([room_of("gains").blur(i, arms) for i in range(2)])

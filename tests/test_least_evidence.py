@@ -24,7 +24,8 @@ from surepick.engine.kernels.least import evidence_at, least_evidence, tame
 from surepick.engine.kernels.mixtures import ABOVE, BELOW, BOTH
 from surepick.run.drive import drive
 
-weigh = mixtures.evidence
+from .weighed import arms_of, evidence, seen
+
 NORMAL, SPREAD = int(Family.NORMAL), int(Family.SPREAD)
 
 
@@ -32,7 +33,7 @@ NORMAL, SPREAD = int(Family.NORMAL), int(Family.SPREAD)
 def weigh_all(kind, n, p, u, rho, side):
     out = np.empty(len(u))
     for k in range(len(u)):
-        out[k] = weigh(kind, n, p, u[k], rho, side)
+        out[k] = evidence(kind, n, p, u[k], rho, side)
     return out
 
 
@@ -53,7 +54,7 @@ class State(NamedTuple):
 
     @property
     def arms(self) -> Arms:
-        return Arms(*self[1:-1])
+        return arms_of(*self[1:-1])
 
     @property
     def seen(self) -> np.ndarray:
@@ -227,7 +228,7 @@ def test_the_ends_of_an_interval_are_the_furthest() -> None:
     for _ in range(150):
         state = a_state(rng)
         kind, n, p, rho, level = state.kinds[0], state.n[0], state.p[0], state.rho, rng.uniform(0.1, 20)
-        lower, upper = mixtures.interval(kind, n, p, rho, level)
+        lower, upper = mixtures.interval(seen(kind, n, p), rho, level)
         most = 0.25 if kind == SPREAD else 1.0
         bottom, top = (lower - 50, upper + 50) if kind == NORMAL else (0.0, most)
         away = np.geomspace(1e-12, 1, 1500) * (top - bottom)
@@ -289,7 +290,7 @@ def test_joint_stops_where_brute_force_would() -> None:
         explorer = sp.Explorer(sp.TopK(4, 2))
         drive(explorer, sp.Bernoulli([0.9, 0.7, 0.4, 0.05]), seed=seed)
         policy, view = explorer.policy, explorer.view
-        kinds, n, p, low, high, shift, scale, rho = policy.weigh(view)
+        kinds, n, p, low, high, shift, scale, rho, _ = policy.weigh(view)
         for h in np.flatnonzero(explorer.decision):
             for j in np.flatnonzero(explorer.decision == 0):
                 two = [h, j]
@@ -305,7 +306,7 @@ def test_levels_that_are_nearly_the_same_hide_no_valley() -> None:
         scale = 0.05 * (1 + 1e-3 * rng.random(2))
         p = np.array([rng.uniform(0.1, 2.0), -rng.uniform(0.01, 0.5)])
         unbounded = np.full(2, np.inf)
-        arms = Arms(np.full(2, int(Family.NORMAL)), n, p, -unbounded, unbounded, np.zeros(2), scale, rho)
+        arms = arms_of(np.full(2, int(Family.NORMAL)), n, p, -unbounded, unbounded, np.zeros(2), scale, rho)
         found = least_evidence(0, 1, 1.0, 1.0, arms)
         levels = np.linspace(p[1] * scale[1], p[0] * scale[0], 400)
         least = min(evidence_at(g, 0, 1, 1.0, 1.0, arms, 0.0) for g in levels)

@@ -18,6 +18,8 @@ from surepick.engine.kernels.witnesses import Point
 from surepick.engine.loops import find
 from surepick.run.drive import drive
 
+from .weighed import arms_of, seen
+
 K4 = [(i, j) for i in range(4) for j in range(i)]
 UNEQUAL = [sp.Arm("a", high=3), sp.Arm("b"), sp.Arm("c", low=-1), sp.Arm("d", kind="subgaussian", scale=0.3)]
 COINS = [sp.Arm(f"{i}", kind="bernoulli") for i in range(4)]
@@ -104,25 +106,27 @@ def test_the_bound_of_a_tail_is_near_it() -> None:
 
 
 @settings(deadline=None)
-@given(st.sampled_from(list(Family)), COUNTS, SHARES, POINTS, st.floats(1, 300), st.sampled_from([-1, 0, 1]))
-def test_no_evidence_is_larger_than_it_is_weighed(kind: int, n: float, p: float, u: float, rho: float, side: int) -> None:
+@given(st.sampled_from(list(Family)), COUNTS, SHARES, POINTS, st.floats(1, 300), st.sampled_from([-1, 0, 1]), st.floats(0, 1))
+def test_no_evidence_is_larger_than_it_is_weighed(
+    kind: int, n: float, p: float, u: float, rho: float, side: int, share: float
+) -> None:
     kind, points, room = int(kind), np.zeros((1, len(Point))), room_of("witnesses")
     u = u / 4 if kind == Family.SPREAD else u
     room.put(points, 0, kind, u, rho, side)
-    room.weigh(points, 0, kind, n, p, rho)
-    assert points[0, Point.EVIDENCE] >= room_of("mixtures").evidence(kind, n, p, u, rho, side)
+    room.weigh(points, 0, seen(kind, n, p, p, share), rho)
+    assert room.against(points, 0) >= room_of("mixtures").evidence(seen(kind, n, p, p, share), u, rho, side)
 
 
 def two(kind: int, n: tuple[float, float], p: tuple[float, float], rho: float) -> Arms:
-    high = 0.25 if kind == Family.SPREAD else 1.0 if kind == Family.UNIT else np.inf
+    high = 0.25 if kind == Family.SPREAD else np.inf if kind == Family.NORMAL else 1.0
     low = -np.inf if kind == Family.NORMAL else 0.0
     zero = np.zeros(2)
-    return Arms(np.array([kind] * 2), np.array(n), np.array(p), zero + low, zero + high, zero, zero + 1.0, rho)
+    return arms_of(np.array([kind] * 2), np.array(n), np.array(p), zero + low, zero + high, zero, zero + 1.0, rho, 0.8)
 
 
 @settings(deadline=None, max_examples=60)
 @given(
-    st.sampled_from([int(Family.UNIT), int(Family.NORMAL)]),
+    st.sampled_from([int(Family.UNIT), int(Family.NORMAL), int(Family.BETS)]),
     st.tuples(COUNTS, COUNTS),
     st.tuples(st.floats(0.05, 0.95), st.floats(0.05, 0.95)),
     st.floats(5, 100),
@@ -135,7 +139,7 @@ def test_a_witness_shows_no_more_than_an_exchange_can_gain(
     arms, points = two(kind, n, p, rho), np.zeros((2, len(Point)))
     blurs = np.array([room_of("gains").blur(i, arms) for i in range(2)])
     x, _ = room_of("witnesses").divide(points, 0, 0, 1, threshold, blurs, arms)
-    if points[:, Point.EVIDENCE].sum() < threshold and x > 0:
+    if room_of("witnesses").against_both(points, 0) < threshold and x > 0:
         most = room_of("leads").lead(0, 1, 1.0, 1.0, arms, threshold)
         assert x <= most
         if min(n) > 100:
@@ -143,7 +147,7 @@ def test_a_witness_shows_no_more_than_an_exchange_can_gain(
 
 
 def test_the_quick_gain_is_that_of_normal_arms() -> None:
-    arms = Arms(
+    arms = arms_of(
         np.array([Family.UNIT, Family.NORMAL]), np.array([40.0, 90.0]), np.array([0.6, 0.5]), np.zeros(2), np.ones(2),
         np.array([0.0, -0.2]), np.array([1.0, 2.0]), 30.0,
     )  # fmt: skip

@@ -22,23 +22,24 @@ import surepick as sp
 from surepick.engine.data import Arms
 from surepick.engine.enums import Family
 from surepick.engine.kernels import least, mixtures
-from surepick.engine.kernels.divergence import LEAST
 from surepick.engine.kernels.mixtures import ABOVE, BELOW, BOTH
+from surepick.engine.kernels.unit import LEAST
 from surepick.policies import View
 
 from .test_least_evidence import State, a_state, weigh_all
+from .weighed import arms_of, evidence
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
 CLAIMS = {int(number): text for number, text in re.findall(r"^### (\d+)\. (.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL)}
 FIELDS = ["Claim", "Assumes", "Proof", "Code", "Tests", "Status"]
 
-UNIT, NORMAL, SPREAD = map(int, Family)
+UNIT, NORMAL, SPREAD, BETS = map(int, Family)
 
 
 def alone(n: float, p: float, rho: float) -> Arms:
     """One arm of values in [0, 1]."""
-    return Arms(np.array([UNIT]), np.array([n]), np.array([p]), np.zeros(1), np.ones(1), np.zeros(1), np.ones(1), rho)
+    return arms_of(np.array([UNIT]), np.array([n]), np.array([p]), np.zeros(1), np.ones(1), np.zeros(1), np.ones(1), rho)
 
 
 def too_many(delta: float, runs: int) -> int:
@@ -105,13 +106,13 @@ def test_two_sided_evidence_is_convex_and_has_its_floor() -> None:
         found = weigh_all(UNIT, n, p, u, rho, BOTH)
         assert (np.diff(found, 2) >= -1e-9 * (1 + np.abs(found).max())).all()
         everywhere = np.concatenate((found, weigh_all(UNIT, n, p, np.concatenate((ends, 1 - ends)), rho, BOTH)))
-        assert mixtures.evidence(UNIT, n, p, p, rho, BOTH) <= 1e-6
-        assert everywhere.min() >= min(mixtures.evidence(UNIT, n, p, p, rho, BOTH), 0.0) - 1.0 - 1e-6
+        assert evidence(UNIT, n, p, p, rho, BOTH) <= 1e-6
+        assert everywhere.min() >= min(evidence(UNIT, n, p, p, rho, BOTH), 0.0) - 1.0 - 1e-6
         floor = least.floor_of(0, alone(n, p, rho))
         for side in (ABOVE, BELOW):
             assert weigh_all(UNIT, n, p, u, rho, side).min() >= floor - 1e-6
     less = weigh_all(UNIT, 100.0, 0.005, ends, 80.0, BOTH)  # half a success: it falls towards the end, so there is no floor
-    assert less[0] < mixtures.evidence(UNIT, 100.0, 0.005, 0.005, 80.0, BOTH) - 1.0
+    assert less[0] < evidence(UNIT, 100.0, 0.005, 0.005, 80.0, BOTH) - 1.0
     assert least.floor_of(0, alone(100.0, 0.005, 80.0)) == -math.inf
 
 
@@ -135,7 +136,7 @@ def test_one_sided_evidence_falls_and_then_rises() -> None:
             assert (np.diff(found[least:]) >= -near).all()
             beyond = u >= at if side == ABOVE else u <= at
             if kind == SPREAD and side == BELOW:
-                assert mixtures.evidence(kind, n, p, at, rho, side) <= 1e-6
+                assert evidence(kind, n, p, at, rho, side) <= 1e-6
             elif beyond.any():
                 assert found[beyond].min() <= found.min() + near
 
@@ -154,12 +155,12 @@ def test_the_clamp_at_the_ends_costs_next_to_nothing() -> None:
         n, p, rho = whole(rng)
         u0 = LEAST * rng.random()
         for side in (ABOVE, BELOW, BOTH):
-            before = mixtures.evidence(UNIT, n, p, u0, rho, side)
-            one, none = (mixtures.evidence(UNIT, n + 1, (n * p + x) / (n + 1), u0, rho, side) for x in (1.0, 0.0))
+            before = evidence(UNIT, n, p, u0, rho, side)
+            one, none = (evidence(UNIT, n + 1, (n * p + x) / (n + 1), u0, rho, side) for x in (1.0, 0.0))
             after = np.logaddexp(math.log(u0) + one, math.log1p(-u0) + none)
             assert after <= before + 1e-12 + 1e-6 + 1e-12 * abs(before)  # the millionth is what arithmetic may err
     for n in (1e3, 1e6, 1e9):
-        assert mixtures.evidence(UNIT, n, 0.0, 0.0, 80.0, BOTH) <= n * 1e-12 + 1e-5
+        assert evidence(UNIT, n, 0.0, 0.0, 80.0, BOTH) <= n * 1e-12 + 1e-5
 
 
 # -- two arms ----------------------------------------------------------------------------------------------------------
@@ -168,7 +169,7 @@ def test_the_clamp_at_the_ends_costs_next_to_nothing() -> None:
 def test_what_is_seen_beyond_a_range_hides_nothing() -> None:
     """Pairs may show a variance above all that there can be. Here h can be at 0.5 at most, and l is known to be at 0.54."""
     kinds, zero = np.array([UNIT, UNIT]), np.zeros(2)
-    arms = Arms(kinds, np.array([20.0, 1e5]), np.array([0.9, 0.45]), zero, zero + 0.5, zero, zero + 1, 80.0)
+    arms = arms_of(kinds, np.array([20.0, 1e5]), np.array([0.9, 0.45]), zero, zero + 0.5, zero, zero + 1, 80.0)
     found = least.least_evidence(0, 1, 1.0, 1.2, arms)
     assert found <= 0.0
     ex = sp.Explorer(sp.BestArm([sp.Arm("h", 0, 1), sp.Arm("l", 0, 1.02)], parameter="variance"), 0.05)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
@@ -155,6 +156,26 @@ def page() -> None:
                 small(saved, HERE / saved.name)
 
 
+def yields() -> None:
+    """Intervals of six varieties after 60 plots each, by the default and by betting."""
+    plots = pd.read_csv(HERE.parent.parent / "examples" / "yields.csv")
+    names = list(plots["arm"].unique())
+    problem = sp.BestArm([sp.Arm(name, low=0, high=12) for name in names])
+    figure, (place,) = canvas(1)
+    for off, confidence, colour, label in ((0.17, "auto", GREY, "default"), (-0.17, "betting", BLUE, "betting")):
+        explorer = sp.Explorer(problem, confidence=confidence)
+        explorer.tell_frame(plots[plots["order"] <= 60][["arm", "value"]])
+        certificate = explorer.certificate()
+        y = np.arange(len(names))[::-1] + off
+        place.hlines(y, certificate.lower, certificate.upper, color=colour, linewidth=3, label=label)
+        place.plot(certificate.estimate, y, "o", color="white", markeredgecolor=colour, markersize=5)
+    tidy(place, "60 plots of each variety", "yield, tonnes a hectare", "")
+    place.set_xlim(0, 12)
+    place.set_yticks(np.arange(len(names))[::-1], names)
+    place.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(0.0, 1.0))
+    save(figure, "real-data.png")
+
+
 def canvas(columns: int) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(7.5, 2.9), layout="constrained")
     return figure, list(np.atleast_1d(figure.subplots(1, columns)))
@@ -189,3 +210,4 @@ if __name__ == "__main__":
     gaps()
     commands()
     page()
+    yields()

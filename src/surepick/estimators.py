@@ -73,11 +73,12 @@ class Moments:
 
     def __init__(self, m: int, variance: bool) -> None:
         self.counts = np.zeros(m, dtype=np.int64)
-        self.table = np.zeros((m, 8))  # all of an arm side by side, one line of a processor's cache; see engine/enums.py
+        self.table = np.zeros((m, 16))  # all of an arm side by side, two lines of a processor's cache; see engine/enums.py
         self.variance = variance
         self.rows: object = None  # differences of arms that were observed together, if they are kept
         self._name_columns()
         self.origins[:] = self.waiting[:] = self.estimates[:] = np.nan
+        self.ranges[:] = np.inf
 
     def _name_columns(self) -> None:
         self.sums: Floats = self.table[:, 0]  # of x - origin
@@ -88,6 +89,10 @@ class Moments:
         self.prediction_errors: Floats = self.table[:, 5]  # sum of (x - mean of those before)^2, from the second observation on
         self.differences: Floats = self.table[:, 6]  # sum of (x - x')^2 over the pairs: first and second, third and fourth, ...
         self.waiting: Floats = self.table[:, 7]  # the last x - origin while its partner is missing
+        self.ranges: Floats = self.table[:, 8]  # high - low, infinite for arms without bounds
+        # y is a value in units of the range, from 0 to 1, or for variances the square of a pair's difference
+        self.upward: Floats = self.table[:, 9]  # sum of y^2 (1 - y)
+        self.downward: Floats = self.table[:, 10]  # sum of y (1 - y)^2
 
     def __getstate__(self) -> tuple[Ints, Floats, bool, object]:
         return self.counts, self.table, self.variance, self.rows
@@ -101,6 +106,8 @@ class Moments:
         for i, arm in enumerate(arms):
             if math.isfinite(arm.low):
                 self.origins[i] = arm.low
+            if math.isfinite(arm.high - arm.low):
+                self.ranges[i] = arm.high - arm.low
         return self
 
     @property
@@ -157,6 +164,15 @@ class Moments:
         else:
             self.differences[arm] += gap * gap
             self.waiting[arm] = np.nan
+        if not self.variance:
+            self._bend(arm, x / self.ranges[arm])
+        elif not math.isnan(gap):
+            self._bend(arm, (gap / self.ranges[arm]) * (gap / self.ranges[arm]))
+
+    def _bend(self, arm: int, y: float) -> None:
+        y = min(y, 1.0)
+        self.upward[arm] += y * y * (1.0 - y)
+        self.downward[arm] += y * (1.0 - y) * (1.0 - y)
 
     def _add_all(self, arm: int, values: Floats) -> None:
         """As ``_add``, value by value: cumulated sums add in this order."""
@@ -176,6 +192,10 @@ class Moments:
         gaps = queue[0:even:2] - queue[1:even:2]
         self.differences[arm] = last_sum(self.differences[arm], gaps * gaps)
         self.waiting[arm] = queue[-1] if len(queue) > even else np.nan
+        scaled = (gaps / self.ranges[arm]) * (gaps / self.ranges[arm]) if self.variance else values / self.ranges[arm]
+        y = np.minimum(scaled, 1.0)
+        self.upward[arm] = last_sum(self.upward[arm], y * y * (1.0 - y))
+        self.downward[arm] = last_sum(self.downward[arm], y * (1.0 - y) * (1.0 - y))
 
     def refresh(self, arm: int | slice = slice(None)) -> None:
         """Recompute the estimates from the moments."""

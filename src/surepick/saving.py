@@ -18,6 +18,7 @@ from .certificate import Certificate
 from .checks import file, short
 from .confidence import CONFIDENCES, Confidence
 from .confidence.differences import Differences
+from .engine.enums import Column, Family
 from .errors import ProblemError, StudyError, SurepickError
 from .estimators import ESTIMATORS, Moments
 from .policies import POLICIES, Policy
@@ -77,7 +78,7 @@ def as_dict(explorer: Any) -> dict[str, Any]:
         **{name: _text(getattr(explorer if explorer.samples else explorer.settings, name)) for name in CHOSEN},
         "rows": None if not isinstance(rows, Differences) else {"logs": rows.logs.tolist(), "count": rows.count.tolist()},
         "counts": record.counts.tolist(),
-        "table": _plain(record.table.tolist()),
+        "table": _plain(record.table[:, : len(Column)].tolist()),
         "paused": np.flatnonzero(explorer._paused).tolist(),
         "ended": np.flatnonzero(explorer._ended).tolist(),
         "memory": explorer.policy.memory(),
@@ -130,7 +131,10 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
     record = explorer.record
     assert isinstance(record, Moments)
     _fill(record.counts, data["counts"])
-    _fill(record.table, _back(data["table"]))
+    table = _back(data["table"])  # earlier files lack the last columns, which no sequence of theirs needs
+    if table and len(table[0]) == Column.RANGE and (getattr(explorer.confidence, "families", np.zeros(0)) == Family.BETS).any():
+        raise ValueError("bets without the sums that they need")
+    _fill(record.table[:, : Column.RANGE if table and len(table[0]) == Column.RANGE else len(Column)], table)
     if (record.counts < 0).any():
         raise ValueError("a count below 0")
     if data["rows"] is not None:

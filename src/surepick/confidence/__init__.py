@@ -9,6 +9,7 @@ from .base import Confidence
 from .bernoulli_variance import BernoulliVariance
 from .bernstein import Bernstein
 from .beta import Beta
+from .betting import Betting
 from .clucb import CLUCBRadius
 from .elimination import EliminationRadius
 from .kl_lucb import KLLUCBInterval
@@ -25,7 +26,7 @@ OWN = "own"  # the sequence of the policy's own paper
 CONFIDENCES: dict[str, type[Confidence]] = {
     cls.name: cls
     for cls in (
-        Paper, Normal, Beta, KTKL, Bernstein, Pairs, BernoulliVariance, UStatistic,
+        Paper, Normal, Beta, Betting, KTKL, Bernstein, Pairs, BernoulliVariance, UStatistic,
         CLUCBRadius, LUCBRadius, KLLUCBInterval, EliminationRadius,
     )
 }  # fmt: skip
@@ -51,6 +52,7 @@ __all__ = [
     "BernoulliVariance",
     "Bernstein",
     "Beta",
+    "Betting",
     "CLUCBRadius",
     "Confidence",
     "EliminationRadius",

@@ -68,7 +68,7 @@ class Mixture(Confidence):
 
     def _forget(self) -> None:
         m = self.problem.m
-        self._seen = np.full(m, -1.0), np.full(m, np.nan)  # what the intervals below were worked out for
+        self._before = np.full((4, m), np.nan)  # what the intervals below were worked out for
         self._ends = np.empty(m), np.empty(m)
 
     def at(self, delta: float) -> Self:
@@ -81,15 +81,19 @@ class Mixture(Confidence):
     def unit(self, arm: Arm) -> Unit:
         """How this sequence weighs an arm; raises :class:`SettingError` for one that it is not valid for."""
 
-    def units(self, record: Record) -> tuple[Floats, Floats]:
-        """n and p: how many observations, and their mean in units of the arm."""
+    def seen(self, record: Record) -> Floats:
+        """A row each: how many observations, their mean in units of the arm, and for bets the inner atom and its weight."""
         assert isinstance(record, Moments)
         n = np.where(self.paired, record.pairs, record.counts).astype(np.float64)
         mean = np.where(
             self.paired, record.differences / np.maximum(n, 1.0) / 2.0, (record.origins - self.places(record)) + record.offsets
         )
         p = mean / self.scale
-        return n, np.where(self.families == Family.NORMAL, p, np.clip(p, 0.0, 1.0))
+        p = np.where(self.families == Family.NORMAL, p, np.clip(p, 0.0, 1.0))
+        atoms = np.repeat([[0.5], [0.0]], self.problem.m, axis=1)
+        for i in np.flatnonzero(self.families == Family.BETS):
+            atoms[:, i] = compiled("bets").atoms_of(max(float(n[i]), 1.0), float(record.upward[i]), float(record.downward[i]))
+        return np.array([n, p, *atoms])
 
     def places(self, record: Record) -> Floats:
         """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record."""
@@ -97,9 +101,8 @@ class Mixture(Confidence):
         return np.where((self.families == Family.NORMAL) & ~np.isnan(record.origins), record.origins, self.shift)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
-        n, p = self.units(record)
         lower, upper = self._ends
-        compiled("mixtures").intervals(self.families, np.maximum(n, 1.0), p, self.rho, self.level, *self._seen, lower, upper)
+        compiled("mixtures").intervals(self.families, self.seen(record), self.rho, self.level, self._before, lower, upper)
         return self.placed(lower, upper, self.places(record), self.scale, record)
 
     def radius(self, counts: Ints) -> Floats:

@@ -59,6 +59,16 @@ class Sequence(NamedTuple):
     span: Array  # see :class:`surepick.engine.enums.Span`
 
 
+class Seen(NamedTuple):
+    """One arm as evidence sees it: n observations with mean p, in units; for bets also the inner atom and its weight."""
+
+    family: int
+    n: float
+    p: float
+    inner: float
+    share: float
+
+
 class Arms(NamedTuple):
     """Every arm as evidence sees it: n observations with mean p, of a parameter shift + scale u between low and high."""
 
@@ -70,6 +80,7 @@ class Arms(NamedTuple):
     shift: Array
     scale: Array
     rho: float
+    atoms: Array  # two rows, see :class:`Seen` and kernels/bets.py
 
 
 class JointTest(NamedTuple):

@@ -34,9 +34,10 @@ class Form(IntEnum):
 class Family(IntEnum):
     """What evidence about an arm is made from; see kernels/mixtures.py."""
 
-    UNIT = 0  # values in [0, 1]
+    UNIT = 0  # values in [0, 1], by the beta mixture
     NORMAL = 1  # 1-sub-Gaussian values
     SPREAD = 2  # the variance of 0/1 values
+    BETS = 3  # values in [0, 1], by bets and by the beta mixture
 
 
 class Law(IntEnum):
@@ -92,7 +93,7 @@ class State(IntEnum):
 
 
 class Column(IntEnum):
-    """Columns of a record: all of an arm side by side, one line of a processor's cache."""
+    """Columns of a record: all of an arm side by side, two lines of a processor's cache."""
 
     SUM = 0  # of x - origin
     CARRY = 1  # what rounding took from the sum
@@ -102,6 +103,9 @@ class Column(IntEnum):
     PREDICTION_ERROR = 5  # sum of (x - mean of those before)^2
     DIFFERENCES = 6  # sum of (x - x')^2 over pairs
     WAITING = 7  # the last x - origin while its partner is missing
+    RANGE = 8  # high - low; what follows counts in units of it: y is a value or, for variances, the squared difference of a pair
+    UPWARD = 9  # sum of y^2 (1 - y)
+    DOWNWARD = 10  # sum of y (1 - y)^2
 
 
 class Shelf(IntEnum):

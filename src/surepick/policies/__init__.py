@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..confidence import Auto, Confidence
+from ..confidence import Auto, Betting, Confidence
 from ..errors import SettingError
 from ..parameters import chosen
 from ..problems.base import Problem
@@ -63,12 +63,13 @@ def automatic(problem: Problem, confidence: str | Confidence, epsilon: float, de
     For arms that may depend on each other, what rests on their intervals alone.
     """
     free = confidence in ("auto", "own") or isinstance(confidence, Auto)
-    if not dependent and free and (epsilon == 0 or problem.linear):
+    bets = isinstance(confidence, Betting) or str(confidence).partition(":")[0] == Betting.name
+    if not dependent and (free or bets) and (epsilon == 0 or problem.linear):
         if Joint.needs(problem) is None:
             joint = Joint().bound(problem)
             if joint.pairs <= LISTED:
                 return joint
-        elif JointLinear.needs(problem) is None:
+        elif free and JointLinear.needs(problem) is None:  # it knows of no bets, so that their box is better
             return JointLinear().bound(problem)
     return (PAC() if epsilon > 0 and PAC.needs(problem) is None else COCI()).bound(problem)
 

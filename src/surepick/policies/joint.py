@@ -314,9 +314,10 @@ class Joint(Policy):
     def weigh(self, view: View) -> Arms:
         """The arms as evidence sees them."""
         confidence, problem = self._mixture(view), self.problem
-        n, p = confidence.units(view.record)
+        n, p, *atoms = confidence.seen(view.record)
         shift = confidence.places(view.record)
-        return Arms(confidence.families, n, p, problem.low, problem.high, shift, confidence.scale, confidence.rho)
+        bounds = problem.low, problem.high
+        return Arms(confidence.families, n, p, *bounds, shift, confidence.scale, confidence.rho, np.array(atoms))
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint")
@@ -333,7 +334,7 @@ class Joint(Policy):
         last = self._last
         if last is not None and last.threshold == threshold and (last.decision == decision).all():
             exchanges, scores, verdicts = last.exchanges, last.scores.copy(), last.verdicts.copy()
-            stale = (last.n != arms.n) | (last.p != arms.p)
+            stale = (last.n != arms.n) | (last.p != arms.p) | (last.atoms != arms.atoms).any(axis=0)
         else:
             exchanges = problem.exchanges(decision)
             scores, verdicts = np.empty(len(exchanges.high)), np.empty(len(exchanges.high), dtype=np.int64)
@@ -343,7 +344,8 @@ class Joint(Policy):
         if view.ended is not None:  # half a pair of an arm that has ended is never completed, and counts for nothing
             paired = paired & ~view.ended
         whole = int(room.halved(view.counts, paired)) < 0
-        self._last = _State(decision, exchanges, scores, verdicts, arms.n, arms.p, threshold, int(weakest), whole)
+        seen = arms.n, arms.p, arms.atoms
+        self._last = _State(decision, exchanges, scores, verdicts, *seen, threshold, int(weakest), whole)
         return self._last
 
     def _verdict(self, view: View) -> tuple[int, bool]:
@@ -364,6 +366,7 @@ class _State(NamedTuple):
     verdicts: Ints  # see engine/enums.py
     n: Floats
     p: Floats
+    atoms: Floats
     threshold: float
     weakest: int  # the exchange with the lowest score, -1 if there is none
     whole: bool  # no pair waits for its second observation

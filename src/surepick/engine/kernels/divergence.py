@@ -8,8 +8,8 @@ import numpy as np
 
 from ..compile import lean, tight
 from ..enums import Family
-
-LEAST = 1e-12  # parameters of [0, 1] are kept this far from its ends, where priors degenerate
+from .bets import growth_from
+from .unit import LEAST
 
 
 @lean
@@ -38,20 +38,27 @@ def unit_divergence(p, u):
 
 
 @lean
-def divergence(kind, p, u):
-    """What one observation weighs in the long run: the divergence of u from p."""
+def divergence(seen, u):
+    """What one observation weighs in the long run: the divergence of u from p, or the growth of the best bet."""
+    kind, p = seen.family, seen.p
     if kind == Family.NORMAL:
         return 0.5 * (p - u) * (p - u)
     if kind == Family.SPREAD:
         return unit_divergence(min(p, 1.0 - p), roots(u)[0])  # the root on the side of p is the nearer one
+    if kind == Family.BETS:
+        return growth_from(p, seen.inner, seen.share, u)[0]
     return unit_divergence(p, u)
 
 
 @lean
-def tilt_of(kind, p, u):
+def tilt_of(seen, u):
     """First and second derivative of ``divergence`` in u; very large at the ends of its range, where they are infinite."""
+    kind, p = seen.family, seen.p
     if kind == Family.NORMAL:
         return u - p, 1.0
+    if kind == Family.BETS:
+        _, tilt, bend = growth_from(p, seen.inner, seen.share, u)
+        return tilt, bend
     q = min(max(u, LEAST), 1.0 - LEAST)
     if kind == Family.SPREAD:
         p, q = min(p, 1.0 - p), min(max(roots(u)[0], LEAST), 0.5 - LEAST)

@@ -12,7 +12,7 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..enums import Family
 from .exchanges import ONE_SIDED
-from .glr import level_seen
+from .glr import level_seen, price_of
 
 DEVIATIONS = 16.0  # the square of how many standard deviations an interval is wide, about
 
@@ -21,6 +21,10 @@ DEVIATIONS = 16.0  # the square of how many standard deviations an interval is w
 def blur(i, arms):
     """About the variance of what is known of an arm's parameter, as evidence sees it."""
     n, one = arms.n[i], 1.0
+    if arms.families[i] == Family.BETS:  # of values that hardly vary, bets learn no faster than this
+        inner, share = arms.atoms[0, i], arms.atoms[1, i]
+        one = max(arms.p[i] * (1.0 - arms.p[i]) - share * inner * (1.0 - inner), 0.0) + 0.2 / n
+        return one * (arms.scale[i] * arms.scale[i]) / n
     if arms.families[i] != Family.NORMAL:
         p = (n * arms.p[i] + 1.0) / (n + 2.0)
         one = p * (1.0 - p)
@@ -43,7 +47,8 @@ def gains(swaps, arms, threshold):
     found = np.empty(len(swaps.high))
     for e in range(len(found)):
         h, j, a, b = swaps.high[e], swaps.low[e], swaps.slope_high[e], swaps.slope_low[e]
-        half_h, half_j = 0.5 * math.log1p(arms.n[h] / arms.rho), 0.5 * math.log1p(arms.n[j] / arms.rho)
+        half_h = price_of(arms.families[h], arms.n[h], arms.rho)
+        half_j = price_of(arms.families[j], arms.n[j], arms.rho)
         at_h, at_j = level_seen(h, a, 0.0, arms), level_seen(j, b, 0.0, arms)
         found[e] = gain(half_h, half_j, a * a * blur(h, arms) + b * b * blur(j, arms), at_h, at_j, threshold)
     return found

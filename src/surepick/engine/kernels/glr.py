@@ -6,19 +6,26 @@ w = n^2 / (n + rho) about the count. It guides the sampling, and says when the e
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 
 import numpy as np
 
 from ..compile import lean, tight
+from ..data import Seen
 from ..enums import Family
-from .divergence import LEAST, divergence, divergence_bound, kl_bound, tilt_of
+from .bets import growth_from
+from .divergence import divergence, divergence_bound, kl_bound, tilt_of
+from .unit import LEAST
 
 LEAST_WITHIN = 1e-9  # how near to its least it is worked out
 BOUND_ERROR, BOUND_ERROR_EACH = (
     1e-9,
     1e-14,
 )  # bounds are lowered by these, the second for every observation: more than arithmetic may err
+
+
+PRICE_OF_BETS = 1.2  # the quick estimate then is rarely below the exact evidence by more than ``exchanges.SLACK``
 
 
 class Spare(IntEnum):
@@ -31,7 +38,8 @@ class Spare(IntEnum):
 
 class Fact(IntEnum):
     """What is known of an arm, in a row of its own: family, n and p; n^2 / (n + rho); ln(1 + n / rho) / 2; the parameter seen;
-    its range; what turns it into units; ln(1 + n / rho) / 2 after all samples that may yet be planned before the next look."""
+    its range; what turns it into units; ln(1 + n / rho) / 2 after all samples that may yet be planned before the next look; the
+    inner atom and its weight. For bets see ``factor_of`` and ``price_of``."""
 
     FAMILY = 0
     N = 1
@@ -44,6 +52,26 @@ class Fact(IntEnum):
     SHIFT = 8
     SCALE = 9
     AHEAD = 10
+    INNER = 11
+    SHARE = 12
+
+
+@tight
+def seen_of(i, arms):
+    """One arm as evidence sees it."""
+    return Seen(arms.families[i], arms.n[i], arms.p[i], arms.atoms[0, i], arms.atoms[1, i])
+
+
+@tight
+def factor_of(family, n, rho):
+    """About how many observations count: a mixture that is tuned to rho of them loses some of the first."""
+    return n if family == Family.BETS else n * n / (n + rho)
+
+
+@tight
+def price_of(family, n, rho):
+    """About what a mixture costs, two-sided: of so many bets a few are near the best, however long one plays."""
+    return PRICE_OF_BETS if family == Family.BETS else 0.5 * math.log1p(n / rho)
 
 
 @tight
@@ -84,27 +112,26 @@ def in_order(h, j, slope_h, slope_j, arms):
 
 @lean
 def glr_at(g, h, j, slope_h, slope_j, arms):
-    w_h = arms.n[h] * arms.n[h] / (arms.n[h] + arms.rho)
-    w_j = arms.n[j] * arms.n[j] / (arms.n[j] + arms.rho)
+    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho), factor_of(arms.families[j], arms.n[j], arms.rho)
     base = base_of(h, j, slope_h, slope_j, arms)
-    d_h = divergence(arms.families[h], arms.p[h], (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
-    return w_h * d_h + w_j * divergence(arms.families[j], arms.p[j], (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
+    d_h = divergence(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
+    return w_h * d_h + w_j * divergence(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
 
 
 @tight
-def glr(h, j, slope_h, slope_j, arms):
-    """About how much evidence there is for slope_h theta_h >= slope_j theta_j; quick, and not a bound. It guides the sampling."""
+def least_level(h, j, slope_h, slope_j, arms):
+    """The level at which the likelihood ratio is least, and NaN; or no level, and what it is without."""
     base = base_of(h, j, slope_h, slope_j, arms)
     start, end = bracket(h, j, slope_h, slope_j, base, arms)
     if start > end:
-        return np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) else 0.0
+        return start, np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) else 0.0
     at_h, at_j = level_seen(h, slope_h, base, arms), level_seen(j, slope_j, base, arms)
     if at_h <= at_j:
-        return 0.0
+        return start, 0.0
     a, b = min(max(at_j, start), end), min(max(at_h, start), end)
-    w_h, w_j = arms.n[h] * arms.n[h] / (arms.n[h] + arms.rho), arms.n[j] * arms.n[j] / (arms.n[j] + arms.rho)
+    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho), factor_of(arms.families[j], arms.n[j], arms.rho)
     g = min(max((w_h * at_h + w_j * at_j) / (w_h + w_j), a), b)
-    plain = arms.families[h] != Family.SPREAD and arms.families[j] != Family.SPREAD
+    plain = arms.families[h] == Family.UNIT or arms.families[h] == Family.NORMAL
     if (
         plain
         and arms.families[h] == arms.families[j]
@@ -112,12 +139,12 @@ def glr(h, j, slope_h, slope_j, arms):
         and arms.scale[h] == arms.scale[j]
         and arms.shift[h] == arms.shift[j]
     ):
-        return glr_at(g, h, j, slope_h, slope_j, arms)
+        return g, np.nan
     unit_h, unit_j = slope_h * arms.scale[h], slope_j * arms.scale[j]
     least, most, stride = a, b, b - a
     for _ in range(60):  # Newton's method for the zero of the derivative, which rises; halving where that leads too little far
-        h_1, h_2 = tilt_of(arms.families[h], arms.p[h], (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
-        j_1, j_2 = tilt_of(arms.families[j], arms.p[j], (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
+        h_1, h_2 = tilt_of(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
+        j_1, j_2 = tilt_of(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
         tilt = w_h * h_1 / unit_h + w_j * j_1 / unit_j
         bend = w_h * h_2 / (unit_h * unit_h) + w_j * j_2 / (unit_j * unit_j)
         if tilt > 0.0:
@@ -130,7 +157,31 @@ def glr(h, j, slope_h, slope_j, arms):
         if not (least < g + stride < most and abs(stride) <= 0.5 * abs(before)):
             stride = 0.5 * (least + most) - g
         g += stride
-    return glr_at(g, h, j, slope_h, slope_j, arms)
+    return g, np.nan
+
+
+@tight
+def glr(h, j, slope_h, slope_j, arms):
+    """About how much evidence there is for slope_h theta_h >= slope_j theta_j; quick, and not a bound. It guides the sampling."""
+    g, found = least_level(h, j, slope_h, slope_j, arms)
+    return glr_at(g, h, j, slope_h, slope_j, arms) if math.isnan(found) else found
+
+
+@tight
+def rates(h, j, slope_h, slope_j, arms):
+    """What one observation more of either arm adds, about: its divergence at the level at which both together are least."""
+    g, found = least_level(h, j, slope_h, slope_j, arms)
+    if not math.isnan(found):
+        return 0.0, 0.0
+    base = base_of(h, j, slope_h, slope_j, arms)
+    d_h = divergence(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
+    return d_h, divergence(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
+
+
+@tight
+def both_bet(h, j, arms):
+    """Two arms are weighed by bets, for which ``rates`` say which of them to sample."""
+    return arms.families[h] == Family.BETS and arms.families[j] == Family.BETS
 
 
 @tight
@@ -167,9 +218,18 @@ def unit_tilt(p, u):
 
 
 @tight
-def quick_tilt(kind, p, u):
+def quick_tilt(seen, u):
     """As ``tilt_of``, with fewer divisions; the last bits differ."""
-    return unit_tilt(p, within(u)) if kind == Family.UNIT else tilt_of(kind, p, u)
+    return unit_tilt(seen.p, within(u)) if seen.family == Family.UNIT else tilt_of(seen, u)
+
+
+@tight
+def tangent(seen, u):
+    """At most the divergence, and its first and second derivative, about."""
+    if seen.family == Family.BETS:
+        return growth_from(seen.p, seen.inner, seen.share, u)
+    first, second = quick_tilt(seen, u)
+    return divergence_bound(seen.family, seen.p, u), first, second
 
 
 @lean
@@ -193,11 +253,12 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     found, tilt, bend, error = 0.0, 0.0, 0.0, 0.0
     for side in range(2):
         i, slope = (h, slope_h) if side == 0 else (j, slope_j)
-        kind, p, w, shift = int(known[i, Fact.FAMILY]), known[i, Fact.P], known[i, Fact.FACTOR], known[i, Fact.SHIFT]
+        w, shift = known[i, Fact.FACTOR], known[i, Fact.SHIFT]
+        seen = Seen(int(known[i, Fact.FAMILY]), known[i, Fact.N], known[i, Fact.P], known[i, Fact.INNER], known[i, Fact.SHARE])
         theta, per_unit = level / slope, 1.0 / known[i, Fact.SCALE]
         u, per_level = (theta - shift) * per_unit, per_unit / slope
-        found += w * divergence_bound(kind, p, u)
-        first, second = quick_tilt(kind, p, u)
+        value, first, second = tangent(seen, u)
+        found += w * value
         tilt += w * first * per_level
         bend += w * second * per_level * per_level
         off = BOUND_ERROR_EACH * (abs(theta) + abs(shift)) * per_unit  # more than u may err

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..compile import kernel, lean
 from ..enums import Family
-from .divergence import LEAST
-from .glr import base_of, level_seen
-from .mixtures import ABOVE, BELOW, BOTH, HEDGE, evidence
+from .glr import base_of, level_seen, seen_of
+from .mixtures import ABOVE, BELOW, BOTH, HEDGE, LOG_BETS, LOG_MIXED, alone, parts, together
+from .unit import LEAST
 
 LARGER_PART = 0.6180339887498949
 STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
@@ -21,30 +21,22 @@ MOST_LEVELS = 400  # levels that are looked at to tell whether the evidence is e
 
 
 @kernel
-def evidence_of(i, theta, base, side, arms):
-    """The evidence that an arm is on one side of a parameter that is counted from ``base``."""
-    return evidence(arms.families[i], arms.n[i], arms.p[i], (theta - (arms.shift[i] - base)) / arms.scale[i], arms.rho, side)
+def parts_of(i, theta, base, side, arms):
+    """The parts of the evidence that an arm is on one side of a parameter that is counted from ``base``."""
+    return parts(seen_of(i, arms), (theta - (arms.shift[i] - base)) / arms.scale[i], arms.rho, side)
 
 
 @kernel
 def parts_at(g, h, j, slope_h, slope_j, arms, more):
-    """The evidence that h is above a level, and that j is below it."""
-    e_h, e_j, base = 0.0, 0.0, base_of(h, j, slope_h, slope_j, arms)
-    for side in (ABOVE, BELOW):
-        i = h if side == ABOVE else j
-        theta = (g - more) / slope_h if side == ABOVE else g / slope_j
-        found = evidence_of(i, theta, base, side, arms)
-        if side == ABOVE:
-            e_h = found
-        else:
-            e_j = found
-    return e_h, e_j
+    """The parts of the evidence that h is above a level, and that j is below it."""
+    base = base_of(h, j, slope_h, slope_j, arms)
+    return parts_of(h, (g - more) / slope_h, base, ABOVE, arms), parts_of(j, g / slope_j, base, BELOW, arms)
 
 
 @kernel
 def evidence_at(g, h, j, slope_h, slope_j, arms, more):
-    e_h, e_j = parts_at(g, h, j, slope_h, slope_j, arms, more)
-    return e_h + e_j
+    parts_h, parts_j = parts_at(g, h, j, slope_h, slope_j, arms, more)
+    return together(parts_h[0], parts_h[1], parts_j[0], parts_j[1])
 
 
 @lean
@@ -61,29 +53,32 @@ def floor_of(i, arms):
     if not tame(i, arms):
         return -np.inf
     at = arms.p[i] * (1.0 - arms.p[i]) if arms.families[i] == Family.SPREAD else arms.p[i]
-    return min(evidence(arms.families[i], arms.n[i], arms.p[i], at, arms.rho, BOTH), 0.0) + math.log(HEDGE) - 1.0
+    least = min(parts(seen_of(i, arms), at, arms.rho, BOTH)[0], 0.0) + math.log(HEDGE) - 1.0
+    return least + (LOG_MIXED - LOG_BETS) if arms.families[i] == Family.BETS else least  # whatever the other arm is weighed by
 
 
 @kernel
 def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
     """Whether the evidence is ``enough`` all the way from a to b, between the levels seen of the arms: a number below it if not.
 
-    There evidence for h falls and evidence for j rises, so that between two levels the sum is at least that for h at the upper
-    one and that for j at the lower one. Levels are halved until this is enough everywhere, or is not at one of them.
+    There evidence for h falls and evidence for j rises, so that between two levels it is at least that of h at the upper one and
+    of j at the lower one. Levels are halved until this is enough everywhere, or is not at one of them.
     """
-    left, right = np.empty(64), np.empty(64)
-    below, above = np.empty(64), np.empty(64)  # evidence for j at the left, for h at the right
+    left, right, least = np.empty(64), np.empty(64), np.empty(64)
+    below, above = np.empty((64, 2)), np.empty((64, 2))  # parts for j at the left, for h at the right
     left[0], right[0], top = a, b, 1
     for end in range(2):
-        e_h, e_j = parts_at(a if end == 0 else b, h, j, slope_h, slope_j, arms, more)
-        if not e_h + e_j >= enough:
-            return e_h + e_j
+        (m_h, k_h), (m_j, k_j) = parts_at(a if end == 0 else b, h, j, slope_h, slope_j, arms, more)
+        found = together(m_h, k_h, m_j, k_j)
+        if not found >= enough:
+            return found
         if end == 0:
-            below[0] = e_j
+            below[0, 0], below[0, 1] = m_j, k_j
         else:
-            above[0] = e_h
+            above[0, 0], above[0, 1] = m_h, k_h
+    least[0] = together(above[0, 0], above[0, 1], below[0, 0], below[0, 1])
     for _ in range(MOST_LEVELS):
-        while top > 0 and below[top - 1] + above[top - 1] >= enough:
+        while top > 0 and least[top - 1] >= enough:
             top -= 1
         if top == 0:
             return enough
@@ -91,15 +86,19 @@ def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
         middle = 0.5 * (left[k] + right[k])
         if not left[k] < middle < right[k] or top == 64:
             break
-        e_h, e_j = parts_at(middle, h, j, slope_h, slope_j, arms, more)
-        if not e_h + e_j >= enough:
-            return e_h + e_j
-        left[top], right[top], below[top], above[top] = middle, right[k], e_j, above[k]
-        right[k], above[k] = middle, e_h
+        (m_h, k_h), (m_j, k_j) = parts_at(middle, h, j, slope_h, slope_j, arms, more)
+        found = together(m_h, k_h, m_j, k_j)
+        if not found >= enough:
+            return found
+        left[top], right[top], below[top, 0], below[top, 1] = middle, right[k], m_j, k_j
+        above[top, 0], above[top, 1] = above[k, 0], above[k, 1]
+        right[k], above[k, 0], above[k, 1] = middle, m_h, k_h
+        for q in (k, top):
+            least[q] = together(above[q, 0], above[q, 1], below[q, 0], below[q, 1])
         top += 1
     for k in range(top):  # too near to tell: what is left
-        if not below[k] + above[k] >= enough:
-            return below[k] + above[k]
+        if not least[k] >= enough:
+            return least[k]
     return enough
 
 
@@ -208,9 +207,8 @@ def least_evidence(h, j, slope_h, slope_j, arms, more=0.0, enough=-np.inf):
         if part > 0:
             i, other, side = (j, h, BELOW) if part == 1 else (h, j, ABOVE)
             theta = a / slope_j if part == 1 else (b - more) / slope_h
-            known = evidence(
-                arms.families[i], arms.n[i], arms.p[i], (theta - (arms.shift[i] - base)) / arms.scale[i], arms.rho, side
-            )
+            known_parts = parts_of(i, theta, base, side, arms)
+            known = alone(known_parts[0], known_parts[1])
             if known + floor_of(other, arms) >= (enough if quick else best):
                 continue
         if part == 0 and quick:

@@ -1,11 +1,12 @@
 """Evidence against a parameter, as the logarithm of a mixture martingale, and the intervals that follow from it.
 
-An arm is seen through n observations with mean p of one of three kinds:
+An arm is seen through n observations with mean p of one of these kinds:
 
 * ``UNIT``: values in [0, 1] with mean u. For every q the product of (q/u)^x ((1-q)/(1-u))^(1-x) is a supermartingale, because
   it is convex in x and has mean 1 at the ends; q is mixed over Beta(rho u, rho (1 - u)).
 * ``NORMAL``: 1-sub-Gaussian values with mean u; exp(l (x - u) - l^2 / 2) is mixed over l normal with variance 1 / rho.
 * ``SPREAD``: 0/1 values with variance u = q (1 - q), seen through their mean as a ``UNIT``.
+* ``BETS``: values in [0, 1] with mean u; the average of the capital of all bets (see bets.py) and of the mixture of a ``UNIT``.
 
 By Ville's inequality the evidence against the true u exceeds ln(1/alpha) at any time with probability at most alpha. Mixed over
 q above (below) u only, it is one-sided evidence that the mean lies above (below) u, worth up to ln 2 more.
@@ -17,12 +18,18 @@ import math
 
 import numpy as np
 
-from ..compile import kernel, lean, small
+from ..compile import kernel, lean, small, tight
+from ..data import Seen
 from ..enums import Family
-from .divergence import LEAST, roots
+from .bets import log_capital
+from .divergence import roots
+from .unit import LEAST
 
 ABOVE, BELOW, BOTH = 1, -1, 0  # sides of a parameter
-UNIT = int(Family.UNIT)  # a plain number, for numba compiles what it is handed to for every type
+LOG_2 = math.log(2.0)
+LOG_BETA, LOG_BETS = math.log(0.4), math.log(0.6)  # what the beta mixture and the bets have of an arm's capital
+# and of that of two arms: both by the beta mixture, both by bets, one each, either way
+LOG_BETA_BOTH, LOG_BETS_BOTH, LOG_MIXED = math.log(0.41), math.log(0.55), math.log(0.02)
 HEDGE = 0.01  # the part of one-sided mixtures that is two-sided, so that evidence against far parameters is never very negative
 
 
@@ -111,13 +118,63 @@ def normal_evidence(n, p, u, rho, side):
     return found
 
 
+@tight
+def log_sum(a, b):
+    """ln(e^a + e^b)."""
+    most = max(a, b)
+    return most + math.log1p(math.exp(min(a, b) - most)) if most > -np.inf else most
+
+
 @kernel
-def evidence(kind, n, p, u, rho, side):
+def by_bets(seen, u, side):
+    """The logarithm of the capital of bets against mean u.
+
+    If both sides are in question, half of the bets are on either. Those on the wrong side of what is seen have lost, and are left
+    out: so it is less than it could be, and rises from what is seen to either end.
+    """
+    half = LOG_2 if side == BOTH else 0.0
+    if side == ABOVE or (side == BOTH and u < seen.p):
+        return log_capital(seen.n, seen.p, seen.inner, seen.share, u) - half
+    return log_capital(seen.n, 1.0 - seen.p, 1.0 - seen.inner, seen.share, 1.0 - u) - half
+
+
+@kernel
+def parts(seen, u, rho, side):
+    """Log evidence against u, as that of the mixture and that of bets; -inf if there are none."""
+    if seen.family == Family.BETS:
+        return unit_evidence(seen.n, seen.p, u, rho, side), by_bets(seen, u, side)
+    return evidence(seen, u, rho, side), -np.inf
+
+
+@tight
+def alone(mixed, bet):
+    """The evidence of one arm, from its parts."""
+    return mixed if bet == -np.inf else log_sum(LOG_BETA + mixed, LOG_BETS + bet)
+
+
+@lean
+def together(mixed_h, bet_h, mixed_j, bet_j):
+    """The evidence of two arms, from their parts.
+
+    Where both are weighed by bets it is the average of four products, mostly of the two whose factors are of one sort: two arms
+    with the same sort of values then pay once for the choice between mixture and bets, and not twice.
+    """
+    if bet_h == -np.inf or bet_j == -np.inf:
+        return alone(mixed_h, bet_h) + alone(mixed_j, bet_j)
+    same = log_sum(LOG_BETA_BOTH + (mixed_h + mixed_j), LOG_BETS_BOTH + (bet_h + bet_j))
+    return log_sum(same, LOG_MIXED + log_sum(mixed_h + bet_j, bet_h + mixed_j))
+
+
+@kernel
+def evidence(seen, u, rho, side):
     """Log evidence against u: that the parameter is above it, below it, or other (``side``)."""
-    if kind == Family.UNIT:
+    n, p = seen.n, seen.p
+    if seen.family == Family.UNIT:
         return unit_evidence(n, p, u, rho, side)
-    if kind == Family.NORMAL:
+    if seen.family == Family.NORMAL:
         return normal_evidence(n, p, u, rho, side)
+    if seen.family == Family.BETS:
+        return alone(unit_evidence(n, p, u, rho, side), by_bets(seen, u, side))
     small, large = roots(u)
     # Above u the mean lies between the roots. Below u it is outside, on the side where it is seen, which makes it two-sided; seen
     # between the roots there is none, and no more than the martingale of either root has, for one of them is the truth.
@@ -130,15 +187,22 @@ def evidence(kind, n, p, u, rho, side):
     return found
 
 
+@tight
+def of_values(seen):
+    """The arm as the mean of its values shows it, also where the parameter is the variance of 0/1 values."""
+    family = Family.UNIT.value if seen.family == Family.SPREAD else seen.family
+    return Seen(family, max(seen.n, 1.0), seen.p, seen.inner, seen.share)
+
+
 @kernel
-def reach(kind, n, p, end, rho, level):
+def reach(seen, end, rho, level):
     """How far from p towards ``end`` a parameter may lie with two-sided evidence at most ``level``; rounded outwards."""
-    inside, outside = p, end
-    if evidence(kind, n, p, end, rho, BOTH) <= level:
+    inside, outside = seen.p, end
+    if evidence(seen, end, rho, BOTH) <= level:
         return end
     for _ in range(60):
         middle = 0.5 * (inside + outside)
-        if evidence(kind, n, p, middle, rho, BOTH) <= level:
+        if evidence(seen, middle, rho, BOTH) <= level:
             inside = middle
         else:
             outside = middle
@@ -148,14 +212,15 @@ def reach(kind, n, p, end, rho, level):
 
 
 @kernel
-def interval(kind, n, p, rho, level):
+def interval(seen, rho, level):
     """All parameters with evidence at most ``level``: an interval."""
-    if kind == Family.NORMAL:
+    values = of_values(seen)
+    n, p = values.n, values.p
+    if seen.family == Family.NORMAL:
         half = math.sqrt((n + rho) * (math.log1p(n / rho) + 2.0 * level)) / n
         return p - half, p + half
-    low = reach(UNIT, n, p, 0.0, rho, level)
-    high = reach(UNIT, n, p, 1.0, rho, level)
-    return (low, high) if kind == Family.UNIT else spread(low, high)
+    low, high = reach(values, 0.0, rho, level), reach(values, 1.0, rho, level)
+    return spread(low, high) if seen.family == Family.SPREAD else (low, high)
 
 
 @lean
@@ -166,9 +231,12 @@ def spread(low, high):
 
 
 @kernel
-def intervals(kinds, n, p, rho, level, old_n, old_p, lower, upper):
-    """Intervals of all arms; only arms that have changed since ``old_n``, ``old_p`` are worked out again."""
-    for i in range(len(n)):
-        if n[i] != old_n[i] or p[i] != old_p[i]:
-            lower[i], upper[i] = interval(kinds[i], n[i], p[i], rho, level)
-            old_n[i], old_p[i] = n[i], p[i]
+def intervals(families, seen, rho, level, before, lower, upper):
+    """Intervals of all arms, of which ``seen`` has n, p and the atoms; only arms that have changed since ``before`` are worked
+    out again."""
+    for i in range(len(families)):
+        for k in range(len(seen)):
+            if seen[k, i] != before[k, i]:
+                lower[i], upper[i] = interval(Seen(families[i], seen[0, i], seen[1, i], seen[2, i], seen[3, i]), rho, level)
+                before[:, i] = seen[:, i]
+                break

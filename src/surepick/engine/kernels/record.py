@@ -14,6 +14,13 @@ def offset_of(i, record):
     return (record.table[i, Column.SUM] + record.table[i, Column.CARRY]) / record.counts[i]
 
 
+@tight
+def bend(arm, y, table):
+    y = min(y, 1.0)
+    table[arm, Column.UPWARD] += y * y * (1.0 - y)
+    table[arm, Column.DOWNWARD] += y * (1.0 - y) * (1.0 - y)
+
+
 @lean
 def observe(arm, x, record):
     """As ``Moments.update`` does for one value, to the last bit."""
@@ -39,7 +46,10 @@ def observe(arm, x, record):
         gap = table[arm, Column.WAITING] - x
         table[arm, Column.DIFFERENCES] += gap * gap
         table[arm, Column.WAITING] = math.nan
+        if record.variance:
+            bend(arm, (gap / table[arm, Column.RANGE]) * (gap / table[arm, Column.RANGE]), table)
     if not record.variance:
+        bend(arm, x / table[arm, Column.RANGE], table)
         table[arm, Column.ESTIMATE] = table[arm, Column.ORIGIN] + new
     elif old > 0:
         table[arm, Column.ESTIMATE] = table[arm, Column.SQUARES] / old

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from ..compile import lean, tight
+from ..data import Seen
 from ..enums import Column, Family, Form, Span, Unit
+from .bets import atoms_of
 from .intervals import bernstein_reach, kl_interval, kt_regret
 from .mixtures import interval
 from .record import offset_of
@@ -34,7 +36,7 @@ def placed(below, above, i, origin, scale, span):
 
 @lean
 def unit_of(i, units, record):
-    """n and p of one arm, as ``Mixture.units`` has them."""
+    """n and p of one arm, as ``Mixture.seen`` has them."""
     table, counts = record.table, record.counts
     if units[Unit.PAIRED, i] > 0.0:
         n = float(counts[i] // 2)
@@ -48,13 +50,22 @@ def unit_of(i, units, record):
 
 
 @lean
+def seen_in(i, units, record):
+    """One arm as evidence sees it, as ``Mixture.seen`` has it."""
+    n, p = unit_of(i, units, record)
+    family, inner, share = int(units[Unit.FAMILY, i]), 0.5, 0.0
+    if family == Family.BETS:
+        inner, share = atoms_of(max(n, 1.0), record.table[i, Column.UPWARD], record.table[i, Column.DOWNWARD])
+    return Seen(family, n, p, inner, share)
+
+
+@lean
 def slow_ends(i, c, sequence, record):
     """The sequences that have no radius in closed form."""
     span, units = sequence.span, sequence.units
     n, low, scale = record.counts[i], span[Span.LOW, i], span[Span.WIDE, i]
     if sequence.form == Form.MIXTURE:
-        number, p = unit_of(i, units, record)
-        below, above = interval(int(units[Unit.FAMILY, i]), max(number, 1.0), p, sequence.rho, sequence.level)
+        below, above = interval(seen_in(i, units, record), sequence.rho, sequence.level)
         return placed(below, above, i, units[Unit.SHIFT, i], units[Unit.SCALE, i], span)
     origin, offset = record.table[i, Column.ORIGIN], offset_of(i, record)
     if sequence.form == Form.DIVERGENCE or sequence.form == Form.KT:

@@ -11,11 +11,15 @@ from __future__ import annotations
 import math
 from enum import IntEnum
 
+import numpy as np
+
 from ..compile import lean
 from ..enums import Family
-from .divergence import LEAST, kl, tilt_of
+from .divergence import kl, tilt_of
 from .exchanges import ONE_SIDED
-from .mixtures import ABOVE, BELOW, BOTH, HEDGE, evidence, log_beta, log_tail
+from .glr import price_of, seen_of
+from .mixtures import ABOVE, BELOW, BOTH, HEDGE, alone, log_beta, log_tail, parts, together
+from .unit import LEAST
 
 LAID_WITHIN, LAID_WITHIN_EXACTLY = 1e-3, 1e-4  # how near to the evidence that is looked for, and if it is to be exact
 WITNESS_ERROR, WITNESS_ERROR_EACH = 1e-6, 1e-12  # more than arithmetic may err, the second for every observation
@@ -24,7 +28,7 @@ WITNESS_ERROR, WITNESS_ERROR_EACH = 1e-6, 1e-12  # more than arithmetic may err,
 class Point(IntEnum):
     """A parameter u of an arm, in units, and what its evidence is made from: the side on which the arm is to be, the prior
     Beta(a, b), ln u and ln(1 - u), what does not change with observations, the part of the prior on that side, and the evidence
-    itself."""
+    itself, by its mixture and by bets."""
 
     U = 0
     SIDE = 1
@@ -35,6 +39,7 @@ class Point(IntEnum):
     FIXED = 6
     PRIOR = 7
     EVIDENCE = 8
+    CAPITAL = 9
 
 
 @lean
@@ -64,10 +69,10 @@ def put(points, k, kind, u, rho, side):
 
 
 @lean
-def weigh(points, k, kind, n, p, rho):
+def weigh(points, k, seen, rho):
     """No evidence against a point is larger than this."""
-    u, side = points[k, Point.U], int(points[k, Point.SIDE])
-    if kind == Family.UNIT:
+    u, side, n, p = points[k, Point.U], int(points[k, Point.SIDE]), seen.n, seen.p
+    if seen.family == Family.UNIT:
         u, yes, no = min(max(u, LEAST), 1.0 - LEAST), n * p, max(n * (1.0 - p), 0.0)
         a, b = points[k, Point.A] + yes, points[k, Point.B] + no
         found = log_beta(a, b) + points[k, Point.FIXED] - yes * points[k, Point.LOG_U] - no * points[k, Point.LOG_V]
@@ -75,15 +80,32 @@ def weigh(points, k, kind, n, p, rho):
             tail = tail_bound(a, b, u) if side == ABOVE else tail_bound(b, a, 1.0 - u)
             found += math.log((1.0 - HEDGE) * tail / points[k, Point.PRIOR] + HEDGE)
     else:
-        found = evidence(kind, n, p, u, rho, side)
-    points[k, Point.EVIDENCE] = found + WITNESS_ERROR + WITNESS_ERROR_EACH * n
+        weigh_well(points, k, seen, rho)
+        return
+    points[k, Point.EVIDENCE], points[k, Point.CAPITAL] = found + WITNESS_ERROR + WITNESS_ERROR_EACH * n, -np.inf
 
 
 @lean
-def weigh_well(points, k, kind, n, p, rho):
+def weigh_well(points, k, seen, rho):
     """As ``weigh``, but exactly."""
-    found = evidence(kind, n, p, points[k, Point.U], rho, int(points[k, Point.SIDE]))
-    points[k, Point.EVIDENCE] = found + WITNESS_ERROR + WITNESS_ERROR_EACH * n
+    mixed, bet = parts(seen, points[k, Point.U], rho, int(points[k, Point.SIDE]))
+    error = WITNESS_ERROR + WITNESS_ERROR_EACH * seen.n
+    points[k, Point.EVIDENCE], points[k, Point.CAPITAL] = mixed + error, bet + error
+
+
+@lean
+def against(points, k):
+    """The evidence against a point."""
+    return alone(points[k, Point.EVIDENCE], points[k, Point.CAPITAL])
+
+
+@lean
+def against_both(points, k):
+    """The evidence against points k and k + 1 together."""
+    other = k + 1
+    return together(
+        points[k, Point.EVIDENCE], points[k, Point.CAPITAL], points[other, Point.EVIDENCE], points[other, Point.CAPITAL]
+    )
 
 
 @lean
@@ -105,17 +127,18 @@ def deviation(slope):
 def pushed(i, tilt, arms):
     """Where the likelihood ratio of an arm rises by ``tilt`` a unit of the parameter, within the arm's range."""
     kind, n, p = arms.families[i], arms.n[i], arms.p[i]
-    t = tilt * arms.scale[i] * (n + arms.rho) / (n * n)
+    t = tilt * arms.scale[i] / n if kind == Family.BETS else tilt * arms.scale[i] * (n + arms.rho) / (n * n)
     if kind == Family.NORMAL:
         u = p + t
     elif kind == Family.UNIT:  # u - p = t u (1 - u)
         root = math.sqrt(max((1.0 - t) * (1.0 - t) + 4.0 * t * p, 0.0))
         u = 2.0 * p / (1.0 - t + root) if t < 1.0 else (t - 1.0 + root) / (2.0 * t)
     else:
-        a, b = (0.0, p * (1.0 - p)) if t < 0.0 else (p * (1.0 - p), 0.25)
+        at, most = (p * (1.0 - p), 0.25) if kind == Family.SPREAD else (p, 1.0)
+        a, b = (0.0, at) if t < 0.0 else (at, most)
         for _ in range(40):
             middle = 0.5 * (a + b)
-            if tilt_of(kind, p, middle)[0] < t:
+            if tilt_of(seen_of(i, arms), middle)[0] < t:
                 a = middle
             else:
                 b = middle
@@ -130,7 +153,7 @@ def divide(points, k, h, j, target, blurs, arms):
 
     At the furthest apart the evidence of both has the same slope. Where that is, normal arms tell; how large it is, evidence.
     """
-    cost = 0.5 * math.log1p(arms.n[h] / arms.rho) + 0.5 * math.log1p(arms.n[j] / arms.rho) - ONE_SIDED
+    cost = price_of(arms.families[h], arms.n[h], arms.rho) + price_of(arms.families[j], arms.n[j], arms.rho) - ONE_SIDED
     slope = math.sqrt(2.0 * max(target + cost, 0.25) / (blurs[h] + blurs[j]))
     before, off_before = 0.0, 0.0
     for attempt in range(12):
@@ -139,8 +162,8 @@ def divide(points, k, h, j, target, blurs, arms):
             away = deviation(slope * math.sqrt(blurs[i])) / math.sqrt(blurs[i])
             u = pushed(i, -away if side == 0 else away, arms)
             put(points, k + side, arms.families[i], u, arms.rho, ABOVE if side == 0 else BELOW)
-            weigh(points, k + side, arms.families[i], arms.n[i], arms.p[i], arms.rho)
-        off = target - (points[k, Point.EVIDENCE] + points[k + 1, Point.EVIDENCE])
+            weigh(points, k + side, seen_of(i, arms), arms.rho)
+        off = target - against_both(points, k)
         if 0.0 <= off < LAID_WITHIN:
             break
         change = math.sqrt(max(target - 0.5 * LAID_WITHIN + cost, 0.01) / max(target - off + cost, 0.01))
@@ -155,9 +178,9 @@ def divide(points, k, h, j, target, blurs, arms):
 @lean
 def weigh_both(points, k, h, j, arms):
     """The exact evidence against points k and k + 1, as ``weigh_well``."""
-    weigh_well(points, k, arms.families[h], arms.n[h], arms.p[h], arms.rho)
-    weigh_well(points, k + 1, arms.families[j], arms.n[j], arms.p[j], arms.rho)
-    return points[k, Point.EVIDENCE] + points[k + 1, Point.EVIDENCE]
+    weigh_well(points, k, seen_of(h, arms), arms.rho)
+    weigh_well(points, k + 1, seen_of(j, arms), arms.rho)
+    return against_both(points, k)
 
 
 @lean

@@ -15,7 +15,7 @@ import math
 from ..compile import lean, tight
 from ..enums import State, Verdict
 from ..kernels.exchanges import behind, halved
-from ..kernels.glr import Fact, glr
+from ..kernels.glr import Fact, both_bet, glr, rates
 from ..kernels.tournament import LOOSE, SECOND, play, play_one
 from .batch import PlanState, plan, planned
 from .joint_scores import bound, hopeless, line_up, look_ahead, number, score, see, touch
@@ -35,11 +35,14 @@ def begin(game):
 
 @tight
 def richer(e, game):
-    """As ``exchanges.richer``, and the likelihood ratio that the exchange has if one more sample of that arm agrees."""
+    """As ``exchanges.richer``, and the likelihood ratio that the exchange has if one more sample of that arm agrees; 0 for
+    bets."""
     table, arms, counts = game.table, game.arms, game.table.counts
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
-    gain_h, gain_j = 0.0, 0.0
-    for side in range(2):
+    gain_h, gain_j, bets = 0.0, 0.0, both_bet(h, j, arms)
+    if bets:
+        gain_h, gain_j = rates(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms)
+    for side in range(0 if bets else 2):
         i = h if side == 0 else j
         arms.n[i] += 1.0
         gain = glr(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms)
@@ -54,6 +57,8 @@ def richer(e, game):
         upper = counts[h] < counts[j]
     else:
         upper = h < j
+    if bets:
+        return h if upper else j, 0.0
     return (h, gain_h) if upper else (j, gain_j)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from ..compile import lean, tight
 from ..enums import Column, Family, Span, State, Verdict
 from ..kernels.exchanges import ONE_SIDED
-from ..kernels.glr import Fact, Spare, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two, in_order
+from ..kernels.glr import Fact, Spare, factor_of, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two, in_order, price_of
 from ..kernels.record import offset_of
-from ..kernels.sequences import unit_of
+from ..kernels.sequences import seen_in
 from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one
 from .joint_table import BLOCK, FAR, LOWER, UPPER, Line
 
@@ -20,8 +20,9 @@ from .joint_table import BLOCK, FAR, LOWER, UPPER, Line
 def see(i, game):
     """What is known of an arm by now."""
     table, arms, record, span = game.table, game.arms, game.record, game.sequence.span
-    n, p = unit_of(i, game.sequence.units, record)
-    arms.n[i], arms.p[i] = n, p
+    seen = seen_in(i, game.sequence.units, record)
+    n, p, family = seen.n, seen.p, seen.family
+    arms.n[i], arms.p[i], arms.atoms[0, i], arms.atoms[1, i] = n, p, seen.inner, seen.share
     reference = game.rule.reference
     if record.variance:
         theta = record.table[i, Column.ESTIMATE]
@@ -30,11 +31,10 @@ def see(i, game):
     theta = min(max(theta, span[Span.LOW, i] - reference), span[Span.HIGH, i] - reference)
     table.weights[i] = span[Span.SIGN, i] * theta
     known = table.known
-    known[i, Fact.P] = p
+    known[i, Fact.P], known[i, Fact.INNER], known[i, Fact.SHARE] = p, seen.inner, seen.share
     if known[i, Fact.N] != n:  # else it was foreseen
         number(i, n, game)
     look_ahead(i, game)
-    family = int(known[i, Fact.FAMILY])
     u = p * (1.0 - p) if family == Family.SPREAD else p
     known[i, Fact.SEEN] = known[i, Fact.SHIFT] + known[i, Fact.SCALE] * u
     line_up(i, table)
@@ -43,9 +43,9 @@ def see(i, game):
 @tight
 def number(i, n, game):
     """So many observations of an arm count."""
-    known, rho = game.table.known, game.arms.rho
+    known, rho, family = game.table.known, game.arms.rho, int(game.table.known[i, Fact.FAMILY])
     known[i, Fact.N] = n
-    known[i, Fact.FACTOR], known[i, Fact.HALF] = n * n / (n + rho), 0.5 * math.log1p(n / rho)
+    known[i, Fact.FACTOR], known[i, Fact.HALF] = factor_of(family, n, rho), price_of(family, n, rho)
 
 
 @tight

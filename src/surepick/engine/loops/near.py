@@ -18,12 +18,12 @@ from ..data import Array, Exchanges
 from ..enums import Column, Family, State
 from ..kernels.exchanges import SLACK, unsure
 from ..kernels.gains import blur, gain
-from ..kernels.glr import Fact
+from ..kernels.glr import Fact, seen_of
 from ..kernels.leads import within, within_together
-from ..kernels.mixtures import BOTH, UNIT, interval, spread
+from ..kernels.mixtures import BOTH, interval, of_values, spread
 from ..kernels.sequences import placed
 from ..kernels.tournament import ORDER, SCORE
-from ..kernels.witnesses import Point, divide, put, sharpen, weigh, weigh_well
+from ..kernels.witnesses import Point, against, against_both, divide, put, sharpen, weigh, weigh_well
 from .joint_scores import need
 from .joint_table import LOWER, UPPER, Game
 
@@ -201,28 +201,27 @@ def far(most, game, near):
 @tight
 def short(a, game, near):
     """The evidence against a witness is below the threshold."""
-    return near.points[2 * a, Point.EVIDENCE] + near.points[2 * a + 1, Point.EVIDENCE] < game.rule.threshold
+    return against_both(near.points, 2 * a) < game.rule.threshold
 
 
 @lean
 def stands(i, game, near):
     """The witnesses of an arm are so still, after it was observed."""
     arms, level = game.arms, game.sequence.level
-    kind, n, p = arms.families[i], arms.n[i], arms.p[i]
+    seen = seen_of(i, arms)
     for k in range(2 * i, 2 * i + 2):
-        weigh(near.ends, k, UNIT if kind == Family.SPREAD else kind, max(n, 1.0), p, arms.rho)
-        if not near.ends[k, Point.EVIDENCE] < level:
+        weigh(near.ends, k, of_values(seen), arms.rho)
+        if not against(near.ends, k) < level:
             return False
     for a in range(len(near.leads)):
         if near.leads[a] <= 0.0:
             continue
         for side in range(2):
             if near.pair[side, a] == i:
-                weigh(near.points, 2 * a + side, kind, n, p, arms.rho)
+                weigh(near.points, 2 * a + side, seen, arms.rho)
                 if not short(a, game, near):
-                    weigh_well(near.points, 2 * a + side, kind, n, p, arms.rho)
-                    other = near.pair[1 - side, a]
-                    weigh_well(near.points, 2 * a + 1 - side, arms.families[other], arms.n[other], arms.p[other], arms.rho)
+                    weigh_well(near.points, 2 * a + side, seen, arms.rho)
+                    weigh_well(near.points, 2 * a + 1 - side, seen_of(near.pair[1 - side, a], arms), arms.rho)
                     if not short(a, game, near):
                         return False
     return True
@@ -233,18 +232,17 @@ def open_box(inwards, game, near):
     """Points of the box, this share of the way inside, and witnesses that they are."""
     arms, sequence, near.holds[0] = game.arms, game.sequence, inwards > 0.0
     for i in range(len(near.stale)):
-        kind, n, p = arms.families[i], max(arms.n[i], 1.0), arms.p[i]
-        inside = UNIT if kind == Family.SPREAD else kind
+        seen, p = of_values(seen_of(i, arms)), arms.p[i]
         if near.stale[i]:
-            near.box[i, 0], near.box[i, 1] = interval(inside, n, p, sequence.rho, sequence.level)
+            near.box[i, 0], near.box[i, 1] = interval(seen, sequence.rho, sequence.level)
             near.stale[i] = False
         low, high = near.box[i, 0] + inwards * (p - near.box[i, 0]), near.box[i, 1] + inwards * (p - near.box[i, 1])
         if inwards > 0.0:
             for side in range(2):
-                put(near.ends, 2 * i + side, inside, low if side == 0 else high, sequence.rho, BOTH)
-                weigh(near.ends, 2 * i + side, inside, n, p, sequence.rho)
-                near.holds[0] = near.holds[0] and near.ends[2 * i + side, Point.EVIDENCE] < sequence.level
-        if kind == Family.SPREAD:
+                put(near.ends, 2 * i + side, seen.family, low if side == 0 else high, sequence.rho, BOTH)
+                weigh(near.ends, 2 * i + side, seen, sequence.rho)
+                near.holds[0] = near.holds[0] and against(near.ends, 2 * i + side) < sequence.level
+        if arms.families[i] == Family.SPREAD:
             low, high = spread(low, high)
         low, high = placed(low, high, i, arms.shift[i], arms.scale[i], sequence.span)
         near.inner[0, i], near.inner[1, i] = (low, high) if near.sign > 0.0 else (-high, -low)

@@ -1,0 +1,51 @@
+"""Evidence by betting, for means and variances of bounded arms."""
+
+from __future__ import annotations
+
+from ..arms import Arm
+from ..engine.enums import Family
+from ..errors import SettingError
+from ..estimators import Mean
+from .mixture import Mixture, Unit
+
+
+class Betting(Mixture):
+    """{u : ln(0.4 M(u) + 0.6 K(u)) <= ln(m / delta)}, M the beta mixture and K the capital of bets against the mean u.
+
+    For N values X in [0, 1] (other bounds are scaled to it) and a bet 0 <= c < 1 the capitals
+
+        K+(u) = Prod(1 + c (X - u) / u)        K-(u) = Prod(1 + c (u - X) / (1 - u))
+
+    are supermartingales that start at 1 if the mean is u, and so is every average of them with weights that are fixed in advance
+    (Waudby-Smith and Ramdas 2024). K is half K+ and half K-, each an average over the bets 0.12, 0.3, 0.6 and 0.95 with weights
+    0.15, 0.27, 0.33 and 0.25. Averaged with the beta mixture (see :class:`~surepick.confidence.beta.Beta`), each is there where
+    it is best: values that vary little are settled by large bets, 0/1 values by the beta mixture. For two arms together the joint
+    rule takes the average of the products 0.41 M M + 0.55 K K + 0.02 M K + 0.02 K M, each with the side that it is about.
+
+    Values need not be kept. ln(1 + c (x - u) / u) has negative fourth derivative in x, so that its sum over all values is at
+    least its sum over the three atoms 0, y and 1 with the same first three moments, whatever u and c are; equality holds for 0/1
+    values and for values that are all alike. So an arm is its count and three sums, and the evidence here never exceeds the
+    logarithm of the capital itself.
+
+    Variances are weighed by pairs as in :class:`~surepick.confidence.pairs.Pairs`: W = ((X - X') / (high - low))^2, values in
+    [0, 1], mostly small and skewed. Arms declared Bernoulli are weighed as by 'auto'.
+
+    How far bounds matter: evidence that a mean is above u grows with X / u and knows no upper bound; evidence that it is below u
+    grows by at most about (u - X) / (high - u) a value. So a generous upper bound costs samples where large means are to be ruled
+    out, and a tight one saves them.
+    """
+
+    name = "betting"
+
+    def unit(self, arm: Arm) -> Unit:
+        if arm.scale is not None:
+            raise SettingError(
+                f"confidence='betting' is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'.",
+                key="confidence",
+            )
+        mean = type(self.problem.parameter) is Mean
+        if arm.kind == "bernoulli":
+            return Unit(Family.UNIT, arm.low, arm.high - arm.low) if mean else Unit(Family.SPREAD, 0.0, 1.0)
+        if mean:
+            return Unit(Family.BETS, arm.low, arm.high - arm.low)
+        return Unit(Family.BETS, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)
