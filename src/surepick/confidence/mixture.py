@@ -90,10 +90,10 @@ class Mixture(Confidence):
         )
         p = mean / self.scale
         p = np.where(self.families == Family.NORMAL, p, np.clip(p, 0.0, 1.0))
-        atoms = np.repeat([[0.5], [0.0]], self.problem.m, axis=1)
-        for i in np.flatnonzero(self.families == Family.BETS):
-            atoms[:, i] = compiled("bets").atoms_of(max(float(n[i]), 1.0), float(record.upward[i]), float(record.downward[i]))
-        return np.array([n, p, *atoms])
+        seen = np.array([n, p, np.full(self.problem.m, 0.5), np.zeros(self.problem.m)])
+        if (self.families == Family.BETS).any():
+            compiled("bets").fill_atoms(self.families, record.upward, record.downward, seen)
+        return seen
 
     def places(self, record: Record) -> Floats:
         """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record."""

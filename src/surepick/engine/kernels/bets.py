@@ -18,7 +18,8 @@ import math
 
 import numpy as np
 
-from ..compile import lean, small, tight
+from ..compile import kernel, lean, small, tight
+from ..enums import Family
 from .unit import LEAST
 
 SHARES = (0.12, 0.3, 0.6, 0.95)  # the bets, fixed before any data, and what each has of the capital
@@ -42,6 +43,14 @@ def atoms_of(n, upward, downward):
     if not share > 0.0:  # also if it is not a number
         return 0.5, 0.0
     return upward / both, min(share, 1.0)
+
+
+@kernel
+def fill_atoms(families, upward, downward, seen):
+    """The atoms of all arms that are weighed by bets, in the last two rows of ``seen``; the first has their counts."""
+    for i in range(len(families)):
+        if families[i] == Family.BETS:
+            seen[2, i], seen[3, i] = atoms_of(max(seen[0, i], 1.0), upward[i], downward[i])
 
 
 @tight
