@@ -64,6 +64,15 @@ def normal(means: list[float]) -> sp.Environment:
     return sp.Gaussian(means, 1.0)
 
 
+def normals(m: int) -> list[sp.Arm]:
+    """Of unknown variance."""
+    return [sp.Arm(f"normal {i}", kind="normal") for i in range(m)]
+
+
+def unlike(means: list[float]) -> sp.Environment:
+    return sp.Gaussian(means, np.geomspace(0.01, 1.0, len(means)))
+
+
 def largest(theta: np.ndarray) -> np.ndarray:
     return np.eye(len(theta), dtype=int)[int(np.argmax(theta))]
 
@@ -87,6 +96,7 @@ CLASSES: dict[str, dict[str, Instance]] = {
             [0.0001, 0.0],
             world=normal,
         ),
+        "normal": Instance(lambda: sp.BestArm(normals(3)), [0.0001, 0.0, 0.0], world=unlike, weight=SOME),
     },
     "top-k": {
         "lopsided": Instance(lambda: sp.TopK(8, 2), [0.9, 0.2] + [0.19] * 6),
@@ -182,6 +192,11 @@ VARIANCES = {
     "nearly tied": [Instance(lambda: sp.BestArm(coins(2), parameter="variance"), [0.5, 0.49])],
     "end of range": [Instance(lambda: sp.BestArm(coins(2), parameter="variance"), [0.005, 0.0049], (200, 2))],
 }
+NORMALS = {
+    "nearly tied": [Instance(lambda: sp.BestArm(normals(2)), [0.0001, 0.0], world=normal)],
+    "unlike": [Instance(lambda: sp.BestArm(normals(3)), [0.0, 0.0001, 0.0], (5, 50, 5), world=unlike)],
+}
+GROUPS = {"mean": MEANS, "variance": VARIANCES, "normal mean": NORMALS}
 
 
 @dataclass(frozen=True)
@@ -228,9 +243,9 @@ def rows(of_classes: float = 1e5, of_policies: float = 2e4) -> list[Row]:
         for kind, instance in instances.items():
             runs = math.ceil(share * instance.weight)
             found += [Row("classes", name, kind, "auto", "auto", delta, runs) for delta in DELTAS]
-    both = [(parameter, kind) for parameter, instances in (("mean", MEANS), ("variance", VARIANCES)) for kind in instances]
+    groups = [(group, kind) for group, instances in GROUPS.items() for kind in instances]
     for policy, confidence in itertools.product(POLICIES, ("auto", *CONFIDENCES)):
-        pair = [Row("policies", *where, policy, confidence, delta, 0) for where in both for delta in DELTAS]
+        pair = [Row("policies", *where, policy, confidence, delta, 0) for where in groups for delta in DELTAS]
         weights = {row: WEIGHTS.get(row.kind, 1.0) for row in pair if accepted(row)}
         found += [replace(row, runs=math.ceil(of_policies * w / sum(weights.values()))) for row, w in weights.items()]
     return found
@@ -240,7 +255,7 @@ def rows(of_classes: float = 1e5, of_policies: float = 2e4) -> list[Row]:
 def instance_of(row: Row) -> Instance:
     if row.table == "classes":
         return CLASSES[row.group][row.kind]
-    choice = (MEANS if row.group == "mean" else VARIANCES)[row.kind]
+    choice = GROUPS[row.group][row.kind]
     return next((i for i in choice if POLICIES[row.policy].needs(problem_of(i)) is None), choice[0])
 
 

@@ -31,7 +31,7 @@ def test_defaults() -> None:
         ({"low": 1, "high": 1}, "low < high"),
         ({"low": math.nan}, "finite bounds"),
         ({"high": math.inf}, "subgaussian"),
-        ({"kind": "normal"}, "bounded, bernoulli, subgaussian"),
+        ({"kind": "gaussian"}, "bounded, bernoulli, subgaussian, normal"),
         ({"kind": "subgaussian"}, "scale=R"),
         ({"kind": "subgaussian", "scale": -1}, "positive"),
         ({"kind": "subgaussian", "scale": math.nan}, "positive"),

@@ -41,7 +41,7 @@ def test_every_class_policy_and_sequence_is_there() -> None:
 
 
 def test_no_pair_that_a_best_arm_accepts_is_left_out() -> None:
-    problems = sp.BestArm(2), sp.BestArm(hard.coins(2), parameter="variance")
+    problems = sp.BestArm(2), sp.BestArm(hard.coins(2), parameter="variance"), sp.BestArm(hard.normals(2))
     for policy in POLICIES:
         for confidence in CONFIDENCES:
             able = 0

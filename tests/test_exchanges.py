@@ -21,7 +21,7 @@ from .test_engine import LONG, WORLDS
 from .weighed import arms_of, seen
 
 quick, minima, divergence = compiled("glr"), compiled("tournament"), compiled("divergence").divergence
-UNIT, NORMAL, SPREAD, BETS = map(int, Family)
+UNIT, NORMAL, SPREAD, BETS = map(int, (Family.UNIT, Family.NORMAL, Family.SPREAD, Family.BETS))
 shares = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
 observed = st.floats(1, 1e6).map(math.floor)
 

@@ -34,7 +34,7 @@ PAGE = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
 CLAIMS = {int(number): text for number, text in re.findall(r"^### (\d+)\. (.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL)}
 FIELDS = ["Claim", "Assumes", "Proof", "Code", "Tests", "Status"]
 
-UNIT, NORMAL, SPREAD, BETS = map(int, Family)
+UNIT, NORMAL, SPREAD, BETS = map(int, (Family.UNIT, Family.NORMAL, Family.SPREAD, Family.BETS))
 
 
 def alone(n: float, p: float, rho: float) -> Arms:

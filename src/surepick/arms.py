@@ -21,7 +21,7 @@ Bools: TypeAlias = NDArray[np.bool_]
 Names: TypeAlias = Sequence[Hashable]  # or Arm objects
 Values: TypeAlias = ArrayLike | Fraction | Decimal | Iterable[float | Fraction | Decimal]
 
-Kind: TypeAlias = Literal["bounded", "bernoulli", "subgaussian"]
+Kind: TypeAlias = Literal["bounded", "bernoulli", "subgaussian", "normal"]
 Sense: TypeAlias = Literal["max", "min"]  # what is looked for
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -43,8 +43,9 @@ class Arm:
     low, high : float
         Bounds that every value of this arm respects. They are part of the guarantee: the confidence radius
         is proportional to ``high - low``, and a value outside them is refused.
-    kind : {"bounded", "bernoulli", "subgaussian"}
-        ``"bernoulli"`` arms give only 0 and 1. ``"subgaussian"`` arms are unbounded with a known ``scale``.
+    kind : {"bounded", "bernoulli", "subgaussian", "normal"}
+        ``"bernoulli"`` arms give only 0 and 1. ``"subgaussian"`` arms are unbounded with a known ``scale``. ``"normal"`` arms
+        have normally distributed values, with neither bounds nor a known scale.
     scale : float, optional
         R for a sub-Gaussian arm: its standard deviation if it is normal.
 
@@ -67,6 +68,15 @@ class Arm:
             raise ProblemError(f"Arm {name!r} has kind {short(self.kind)}; use one of {', '.join(KINDS)}.", key="kind")
         low, high, scale = real(self.low), real(self.high), real(self.scale)
         given = f"low={short(self.low)}, high={short(self.high)}"
+        if self.kind == "normal":
+            if self.scale is not None:
+                raise ProblemError(
+                    f"Normal arm {name!r} needs no scale, its variance is learnt: leave scale out, or use kind='subgaussian' "
+                    "if the standard deviation is known.",
+                    key="scale",
+                )
+            self._unbound(f"Normal arm {name!r}")
+            return
         if self.kind == "subgaussian":
             if scale is None or not 1 / WIDEST <= scale <= WIDEST:
                 raise ProblemError(
@@ -74,19 +84,15 @@ class Arm:
                     f"of a normal arm), not {short(self.scale)}.",
                     key="scale",
                 )
-            if (low, high) != (0.0, 1.0) and not (_infinite(self.low, -1) and _infinite(self.high, 1)):
-                raise ProblemError(
-                    f"Sub-Gaussian arm {name!r} is unbounded: leave out low and high, or use kind='bounded'.", key="low"
-                )
+            self._unbound(f"Sub-Gaussian arm {name!r}")
             object.__setattr__(self, "scale", scale)
-            object.__setattr__(self, "low", -math.inf)
-            object.__setattr__(self, "high", math.inf)
             return
         if self.scale is not None:
             raise ProblemError(f"Arm {name!r} is {self.kind}: scale is for kind='subgaussian' only; leave it out.", key="scale")
         if low is None or high is None:
             raise ProblemError(
-                f"Arm {name!r} needs finite bounds, not {given}; for unbounded values use kind='subgaussian' with scale=R.",
+                f"Arm {name!r} needs finite bounds, not {given}; for unbounded values use kind='normal', or kind='subgaussian' "
+                "with scale=R.",
                 key="low",
             )
         object.__setattr__(self, "low", low)
@@ -107,6 +113,13 @@ class Arm:
             )
         if self.kind == "bernoulli" and (low, high) != (0, 1):
             raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.", key="low")
+
+    def _unbound(self, who: str) -> None:
+        given = real(self.low), real(self.high)
+        if given != (0.0, 1.0) and not (_infinite(self.low, -1) and _infinite(self.high, 1)):
+            raise ProblemError(f"{who} is unbounded: leave out low and high, or use kind='bounded'.", key="low")
+        object.__setattr__(self, "low", -math.inf)
+        object.__setattr__(self, "high", math.inf)
 
     @property
     def farthest(self) -> float:

@@ -18,6 +18,7 @@ from .arms import Arm, Floats, Ints
 from .checks import short
 from .errors import ProblemError
 
+HELD_LEAST = 3  # first values of a normal arm that are held back, at least; see engine/kernels/student.py
 ULP = 2.0**-51  # two units in the last place of 1
 
 
@@ -45,6 +46,10 @@ class Estimator(ABC):
 
     name: str
     minimum: int = 1  #: observations needed for a first estimate, the paper's tau
+
+    def first(self, arm: Arm) -> int:
+        """Observations of an arm before a policy is asked what to sample."""
+        return self.minimum
 
     @abstractmethod
     def range(self, arm: Arm) -> tuple[float, float]:
@@ -79,6 +84,7 @@ class Moments:
         self._name_columns()
         self.origins[:] = self.waiting[:] = self.estimates[:] = np.nan
         self.ranges[:] = np.inf
+        self.held[:] = -1.0
 
     def _name_columns(self) -> None:
         self.sums: Floats = self.table[:, 0]  # of x - origin
@@ -93,6 +99,11 @@ class Moments:
         # y is a value in units of the range, from 0 to 1, or for variances the square of a pair's difference
         self.upward: Floats = self.table[:, 9]  # sum of y^2 (1 - y)
         self.downward: Floats = self.table[:, 10]  # sum of y (1 - y)^2
+        # normal arms hold their first values back, see engine/kernels/student.py
+        self.held: Floats = self.table[:, 11]  # how many; 0 until two of them differ, -1 for other arms
+        self.held_sums: Floats = self.table[:, 12]
+        self.held_squares: Floats = self.table[:, 13]
+        self.later_squares: Floats = self.table[:, 14]  # of the values after these, about their mean
 
     def __getstate__(self) -> tuple[Ints, Floats, bool, object]:
         return self.counts, self.table, self.variance, self.rows
@@ -108,6 +119,8 @@ class Moments:
                 self.origins[i] = arm.low
             if math.isfinite(arm.high - arm.low):
                 self.ranges[i] = arm.high - arm.low
+            if arm.kind == "normal":
+                self.held[i] = 0.0
         return self
 
     @property
@@ -148,14 +161,27 @@ class Moments:
             self._add_all(arm, values - self.origins[arm])
         self.refresh(arm)
 
+    def _hold(self, arm: int, x: float, old: int, before: float, total: float) -> None:
+        """A value of a normal arm after ``old`` others; the sums before and with it."""
+        held, first = float(self.held[arm]), float(self.held_sums[arm])
+        if held > 0.0:
+            n = old + 1.0 - held
+            mean = (before - first) / (n - 1.0) if n > 1.0 else x
+            self.later_squares[arm] += (x - mean) * (x - (total - first) / n)
+        elif old + 1 >= HELD_LEAST and self.squares[arm] > 0.0:
+            self.held[arm], self.held_sums[arm], self.held_squares[arm] = old + 1.0, total, self.squares[arm]
+
     def _add(self, arm: int, x: float) -> None:
         old, total, carry = int(self.counts[arm]), float(self.sums[arm]), float(self.carries[arm])
-        mean = (total + carry) / old if old else 0.0
+        before = total + carry
+        mean = before / old if old else 0.0
         whole = total + x
         carry += (total - whole) + x if abs(total) >= abs(x) else (x - whole) + total
         self.counts[arm], self.sums[arm], self.carries[arm] = old + 1, whole, carry
         step = x - mean
         self.squares[arm] += step * (x - (whole + carry) / (old + 1))
+        if self.held[arm] >= 0.0:
+            self._hold(arm, x, old, before, whole + carry)
         if old:
             self.prediction_errors[arm] += step * step
         gap = float(self.waiting[arm]) - x
@@ -176,6 +202,11 @@ class Moments:
 
     def _add_all(self, arm: int, values: Floats) -> None:
         """As ``_add``, value by value: cumulated sums add in this order."""
+        while self.held[arm] == 0.0 and len(values):  # a few, as a rule
+            self._add(arm, float(values[0]))
+            values = values[1:]
+        if len(values) == 0:
+            return
         old, n = int(self.counts[arm]), len(values)
         sums = np.cumsum(np.concatenate(([self.sums[arm]], values)))
         before, after = sums[:-1], sums[1:]
@@ -187,6 +218,10 @@ class Moments:
         self.counts[arm], self.sums[arm], self.carries[arm] = old + n, sums[-1], carries[-1]
         self.squares[arm] = last_sum(self.squares[arm], steps * (values - means[1:]))
         self.prediction_errors[arm] = last_sum(self.prediction_errors[arm], errors * errors)
+        if self.held[arm] > 0.0:
+            later, count = (sums + carries) - self.held_sums[arm], np.arange(old + 1, old + n + 1) - self.held[arm]
+            means = np.where(count > 1.0, later[:-1] / np.maximum(count - 1.0, 1.0), values)
+            self.later_squares[arm] = last_sum(self.later_squares[arm], (values - means) * (values - later[1:] / count))
         queue = values if np.isnan(self.waiting[arm]) else np.concatenate(([self.waiting[arm]], values))
         even = len(queue) // 2 * 2
         gaps = queue[0:even:2] - queue[1:even:2]
@@ -214,15 +249,21 @@ class Moments:
 
 
 class Mean(Estimator):
-    """The mean, from one observation on. Bounded arms: scale = high - low (Hoeffding). Sub-Gaussian arms: scale = 2R."""
+    """The mean, from one observation on. Bounded arms: scale = high - low (Hoeffding). Sub-Gaussian arms: scale = 2R. Normal arms
+    of unknown variance have none, and only sequences that need none are valid for them."""
 
     name = "mean"
     minimum = 1
+
+    def first(self, arm: Arm) -> int:
+        return HELD_LEAST + 2 if arm.kind == "normal" else self.minimum
 
     def range(self, arm: Arm) -> tuple[float, float]:
         return arm.low, arm.high
 
     def scale(self, arm: Arm) -> float:
+        if arm.kind == "normal":  # nothing is known: arms are alike
+            return 1.0
         return 2.0 * arm.scale if arm.scale is not None else arm.high - arm.low
 
     def record(self, m: int) -> Moments:
@@ -239,6 +280,12 @@ class Variance(Estimator):
         return 0.0, self.scale(arm) / 4.0
 
     def scale(self, arm: Arm) -> float:
+        if arm.kind == "normal":
+            raise ProblemError(
+                f"The variance of arm {arm.name!r} cannot be explored because the arm is normal, without bounds: evidence about "
+                "a variance needs a limit on how rare and large deviations can be; declare low and high for it.",
+                key="parameter",
+            )
         if not math.isfinite(arm.high - arm.low):
             raise ProblemError(
                 f"The variance of arm {arm.name!r} cannot be bounded because the arm is unbounded; declare low and high for it.",

@@ -174,7 +174,7 @@ class Exploration:
     def started(self) -> bool:
         """Every arm has enough observations for a first estimate."""
         if not self._started:  # counts never fall
-            self._started = bool((self.record.counts >= self.problem.parameter.minimum).all())
+            self._started = not self.confidence.missing(self.record).any()
         return self._started
 
     @property
@@ -217,7 +217,7 @@ class Exploration:
     def _stuck(self) -> bool:
         if not self._ended.any():
             return False
-        missing = self.record.counts < self.problem.parameter.minimum
+        missing = self.confidence.missing(self.record) > 0
         if (missing & self._ended).any():  # an arm that ended without an estimate: nothing will ever be certified
             return True
         if self.spend:  # all that is left is spent on what can still be sampled

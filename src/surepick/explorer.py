@@ -240,16 +240,16 @@ class Explorer(Exploration):
             n = min(n, self.budget - self.samples - int(waiting.sum()))
             if n < 1:
                 return []
-        planned, minimum = self.record.counts + waiting, self.problem.parameter.minimum
+        planned = self.record.counts + waiting
         able = self.able
         if self.started:
             return self._checked((self.policy.spend if self.spend else self.policy.choose)(self.view, planned, n), n)
-        missing = np.where(able, np.maximum(minimum - planned, 0), 0)
+        missing = np.where(able, np.maximum(self.confidence.missing(self.record) - waiting, 0), 0)
         first: list[int] = np.repeat(np.arange(self.problem.m), missing)[:n].tolist()
         if len(first) == n:
             return first
         # Every arm is wanted; nothing tells them apart yet.
-        return first + spread(able, np.maximum(planned, minimum), self.problem.scales, n - len(first))
+        return first + spread(able, planned + missing, self.problem.scales, n - len(first))
 
     def _checked(self, arms: list[int], n: int) -> list[int]:
         """What a policy chose: one from elsewhere may choose what it must not."""

@@ -86,7 +86,7 @@ class Moment:
         """The confidence box; the whole range of the parameter for arms without an estimate."""
         if self.started:
             return self.view.box
-        problem, known = self.problem, self.record.counts >= self.problem.parameter.minimum
+        problem, known = self.problem, self.confidence.missing(self.record) == 0
         if not known.any():
             return problem.low.copy(), problem.high.copy()
         lower, upper = self.confidence.box(self.record)

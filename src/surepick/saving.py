@@ -132,9 +132,13 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
     assert isinstance(record, Moments)
     _fill(record.counts, data["counts"])
     table = _back(data["table"])  # earlier files lack the last columns, which no sequence of theirs needs
-    if table and len(table[0]) == Column.RANGE and (getattr(explorer.confidence, "families", np.zeros(0)) == Family.BETS).any():
-        raise ValueError("bets without the sums that they need")
-    _fill(record.table[:, : Column.RANGE if table and len(table[0]) == Column.RANGE else len(Column)], table)
+    width = len(table[0]) if table else len(Column)
+    families = getattr(explorer.confidence, "families", np.zeros(0))
+    if (width <= Column.RANGE and (families == Family.BETS).any()) or (
+        width <= Column.HELD and (families == Family.STUDENT).any()
+    ):
+        raise ValueError("a sequence without the sums that it needs")
+    _fill(record.table[:, : width if width in (Column.RANGE, Column.HELD) else len(Column)], table)
     if (record.counts < 0).any():
         raise ValueError("a count below 0")
     if data["rows"] is not None:
@@ -194,8 +198,8 @@ def _problem(problem: Problem) -> dict[str, Any] | None:
 def _problem_of(data: dict[str, Any]) -> Problem:
     arms = []
     for entry in _back(data["arms"]):
-        if entry["kind"] == "subgaussian":
-            entry = {name: entry[name] for name in ("name", "kind", "scale")}
+        if entry["kind"] in ("subgaussian", "normal"):
+            del entry["low"], entry["high"]
         arms.append(Arm(**entry))
     cls = find(data["kind"])
     if cls is None:

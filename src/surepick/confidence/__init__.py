@@ -19,6 +19,7 @@ from .mixture import Mixture, weighable
 from .normal import Normal
 from .pairs import Pairs
 from .paper import Paper
+from .student import Student
 from .u_statistic import UStatistic
 
 OWN = "own"  # the sequence of the policy's own paper
@@ -26,7 +27,7 @@ OWN = "own"  # the sequence of the policy's own paper
 CONFIDENCES: dict[str, type[Confidence]] = {
     cls.name: cls
     for cls in (
-        Paper, Normal, Beta, Betting, KTKL, Bernstein, Pairs, BernoulliVariance, UStatistic,
+        Paper, Normal, Student, Beta, Betting, KTKL, Bernstein, Pairs, BernoulliVariance, UStatistic,
         CLUCBRadius, LUCBRadius, KLLUCBInterval, EliminationRadius,
     )
 }  # fmt: skip
@@ -62,6 +63,7 @@ __all__ = [
     "Normal",
     "Pairs",
     "Paper",
+    "Student",
     "UStatistic",
     "asked_confidence",
     "make_confidence",

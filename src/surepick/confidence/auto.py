@@ -17,6 +17,7 @@ class Auto(Mixture):
     bounded           :class:`~surepick.confidence.beta`          :class:`~surepick.confidence.pairs`
     Bernoulli         :class:`~surepick.confidence.beta`          :class:`~surepick.confidence.bernoulli_variance`
     sub-Gaussian      :class:`~surepick.confidence.normal`        (has no bound)
+    normal            :class:`~surepick.confidence.student`       (has no bound)
     ================  ==========================================  ==============================
 
     A problem may have arms of different kinds. For an estimator of your own ``confidence="auto"`` is the paper's radius, which
@@ -24,9 +25,12 @@ class Auto(Mixture):
     """
 
     name = "auto"
+    scale_free = True
 
     def unit(self, arm: Arm) -> Unit:
         if type(self.problem.parameter) is Mean:
+            if arm.kind == "normal":
+                return Unit(Family.STUDENT, 0.0, 1.0)
             if arm.scale is not None:
                 return Unit(Family.NORMAL, 0.0, arm.scale)
             return Unit(Family.UNIT, arm.low, arm.high - arm.low)

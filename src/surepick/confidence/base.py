@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ..arms import Floats, Ints
 from ..engine.data import Sequence
 from ..engine.enums import Form
-from ..estimators import Moments, Record
+from ..errors import SettingError
+from ..estimators import Mean, Moments, Record
 from ..parameters import Parametric
 from ..problems.base import Problem
 
@@ -20,7 +21,14 @@ class Confidence(Parametric, ABC):
 
     A subclass may use the counts and estimates of the arms, never a setting tuned on the data. An object of it says which
     sequence is meant, with which parameters; ``bound`` makes one for the arms of a problem.
+
+    Attributes
+    ----------
+    scale_free : bool
+        It is valid for arms of kind "normal", of whose values neither bounds nor a scale are known.
     """
+
+    scale_free: ClassVar[bool] = False
 
     def bound(self, problem: Problem, delta: float) -> Self:
         """The same sequence for a problem and a delta; this one stays as it is."""
@@ -30,6 +38,14 @@ class Confidence(Parametric, ABC):
 
     def bind(self, problem: Problem, delta: float) -> None:
         """Work out, once, what depends on the problem and on delta."""
+        if not self.scale_free and type(problem.parameter) is Mean:
+            for arm in problem.arms:
+                if arm.kind == "normal":
+                    raise SettingError(
+                        f"confidence={self.name!r} needs bounds or a scale, and {arm.name!r} is normal with an unknown variance: "
+                        "use 'auto' or 'student', or declare the arm otherwise.",
+                        key="confidence",
+                    )
         self.problem = problem
         self.delta = delta
 
@@ -61,6 +77,11 @@ class Confidence(Parametric, ABC):
         assert isinstance(record, Moments)
         positions: Floats = np.clip(((record.origins - self.problem.low) + record.offsets) / self.problem.scales, 0.0, 1.0)
         return positions
+
+    def missing(self, record: Record) -> Ints:
+        """Observations of every arm that are needed before a policy can be asked."""
+        missing: Ints = np.maximum(self.problem.first - record.counts, 0)
+        return missing
 
     def lower(self, record: Moments) -> Sequence | None:
         """The sequence for compiled loops, or None if only the Python loop can run it.

@@ -19,6 +19,7 @@ from ..estimators import Mean, Moments, Record, Variance
 from ..problems.base import Problem
 from .base import Confidence
 
+NONE = 1e-9  # weighed observations of an arm that has none, which guides of the sampling divide by
 TUNED = 1000  # observations of an arm at which the mixtures are about tightest; fixed before any data
 
 
@@ -91,19 +92,50 @@ class Mixture(Confidence):
         p = mean / self.scale
         p = np.where(self.families == Family.NORMAL, p, np.clip(p, 0.0, 1.0))
         seen = np.array([n, p, np.full(self.problem.m, 0.5), np.zeros(self.problem.m)])
+        self._students(record, seen=seen)
         if (self.families == Family.BETS).any():
             compiled("bets").fill_atoms(self.families, record.upward, record.downward, seen)
         return seen
 
     def places(self, record: Record) -> Floats:
-        """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record."""
+        """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record, or
+        the mean of the values that were held back."""
         assert isinstance(record, Moments)
-        return np.where((self.families == Family.NORMAL) & ~np.isnan(record.origins), record.origins, self.shift)
+        shift = np.where((self.families == Family.NORMAL) & ~np.isnan(record.origins), record.origins, self.shift)
+        return self._students(record, shift=shift)[0]
+
+    def scales(self, record: Record) -> Floats:
+        """How large u = 1 is: as declared, or the standard deviation of the values that were held back."""
+        return self._students(record)[1]
+
+    def _students(self, record: Record, shift: Floats | None = None, seen: Floats | None = None) -> tuple[Floats, Floats]:
+        """Fill in what is known of normal arms of unknown variance: where u = 0 is, how large u = 1 is, what is seen."""
+        assert isinstance(record, Moments)
+        shift, scale = self.shift if shift is None else shift, self.scale
+        if (self.families == Family.STUDENT).any():
+            shift, scale, seen = shift.copy(), scale.copy(), np.zeros((4, self.problem.m)) if seen is None else seen
+            compiled("student").fill_student(self.families, record.counts, record.table, shift, scale, seen)
+        return shift, scale
+
+    def missing(self, record: Record) -> Ints:
+        """Of normal arms of unknown variance, the values that set the unit and two more, for these are weighed."""
+        missing = super().missing(record)
+        if (self.families == Family.STUDENT).any():
+            assert isinstance(record, Moments)
+            weighed = np.where(record.held > 0.0, record.counts - record.held, 0.0).astype(np.int64)
+            missing = np.where(self.families == Family.STUDENT, np.maximum(missing, 2 - weighed), missing)
+        return missing
+
+    def weighed(self, record: Record, counts: Ints) -> Floats:
+        """How many observations are weighed of so many."""
+        assert isinstance(record, Moments)
+        n = np.where(self.paired, counts // 2, counts)
+        return np.where(self.families == Family.STUDENT, np.maximum(n - record.held, NONE), n).astype(np.float64)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         lower, upper = self._ends
         compiled("mixtures").intervals(self.families, self.seen(record), self.rho, self.level, self._before, lower, upper)
-        return self.placed(lower, upper, self.places(record), self.scale, record)
+        return self.placed(lower, upper, self.places(record), self.scales(record), record)
 
     def radius(self, counts: Ints) -> Floats:
         """The half-width of the normal mixture, which holds for all kinds of arms and orders them by their counts."""
@@ -116,7 +148,7 @@ class Mixture(Confidence):
 
     def table(self, record: Record) -> Floats:
         """How arms are weighed, for compiled loops: a column each with kind, where u = 0 is, scale, from pairs or not."""
-        return np.array([self.families, self.places(record), self.scale, self.paired], dtype=np.float64)
+        return np.array([self.families, self.places(record), self.scales(record), self.paired], dtype=np.float64)
 
 
 def width(level: float, tuned: float = TUNED) -> float:

@@ -46,7 +46,8 @@ class Divergence:
 
     @staticmethod
     def knows(problem: Problem) -> bool:
-        return isinstance(problem.parameter, (Mean, Variance))
+        """Of normal arms with an unknown variance the means alone do not tell."""
+        return isinstance(problem.parameter, (Mean, Variance)) and not problem.unscaled
 
     def tilt(self, arm: Ints, pull: Floats) -> Tilt:
         """For an arm and a pull each, in arrays of one shape."""

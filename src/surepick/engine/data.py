@@ -60,7 +60,8 @@ class Sequence(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """One arm as evidence sees it: n observations with mean p, in units; for bets also the inner atom and its weight."""
+    """One arm as evidence sees it: n observations with mean p, in units; for bets also the inner atom and its weight; for
+    normal values of unknown variance their variance, and the part of their evidence that is the same for all parameters."""
 
     family: int
     n: float

@@ -38,6 +38,7 @@ class Family(IntEnum):
     NORMAL = 1  # 1-sub-Gaussian values
     SPREAD = 2  # the variance of 0/1 values
     BETS = 3  # values in [0, 1], by bets and by the beta mixture
+    STUDENT = 5  # normal values of unknown variance
 
 
 class Law(IntEnum):
@@ -106,6 +107,10 @@ class Column(IntEnum):
     RANGE = 8  # high - low; what follows counts in units of it: y is a value or, for variances, the squared difference of a pair
     UPWARD = 9  # sum of y^2 (1 - y)
     DOWNWARD = 10  # sum of y (1 - y)^2
+    HELD = 11  # of normal arms: how many first values are held back to set the unit; 0 until they do, -1 for other arms
+    HELD_SUM = 12  # of x - origin over these
+    HELD_SQUARES = 13  # sum of (x - their mean)^2
+    LATER_SQUARES = 14  # sum of (x - their mean)^2 over all values after these
 
 
 class Shelf(IntEnum):

@@ -12,14 +12,14 @@ from .base import Environment, Laws, vector
 
 
 class Gaussian(Environment):
-    """Arms with normally distributed values, for problems whose arms are sub-Gaussian.
+    """Arms with normally distributed values, for problems whose arms are sub-Gaussian or normal.
 
     Parameters
     ----------
     mean : array of numbers
         One an arm.
     sd : number of at least 0, or array of them
-        The standard deviation, for all arms or one an arm. Declare the arms with a ``scale`` of at least this.
+        The standard deviation, for all arms or one an arm. Sub-Gaussian arms need a ``scale`` of at least this.
 
     Examples
     --------

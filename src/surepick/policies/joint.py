@@ -259,7 +259,7 @@ class Joint(Policy):
         if gains is not None and self._ahead(view, e) > view.epsilon:
             gains = None  # the weakest exchange seems far enough from a tie to be settled
         for _ in range(n):
-            planned_arms = arms._replace(n=np.where(confidence.paired, counts // 2, counts).astype(np.float64))
+            planned_arms = arms._replace(n=confidence.weighed(view.record, counts))
             if gains is not None:  # what could be gained most is narrowed first
                 e = int(gains.argmax())
                 gains[e] *= 1.0 - 0.25 / min(counts[state.exchanges[0][e]], counts[state.exchanges[1][e]])
@@ -317,7 +317,7 @@ class Joint(Policy):
         n, p, *atoms = confidence.seen(view.record)
         shift = confidence.places(view.record)
         bounds = problem.low, problem.high
-        return Arms(confidence.families, n, p, *bounds, shift, confidence.scale, confidence.rho, np.array(atoms))
+        return Arms(confidence.families, n, p, *bounds, shift, confidence.scales(view.record), confidence.rho, np.array(atoms))
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint")

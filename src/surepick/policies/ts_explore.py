@@ -66,6 +66,8 @@ class TSExplore(Policy):
     def needs(cls, problem: Problem) -> str | None:
         if type(problem.parameter) is not Mean:
             return "the mean as its parameter"
+        if problem.unscaled:
+            return "arms with bounds or a scale"
         if not problem.linear:
             return "0/1 decisions with a linear reward"
         return None if problem.any_weights else "a maximiser that takes weights of either sign"

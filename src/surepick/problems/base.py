@@ -105,6 +105,12 @@ class Problem(ABC):
         self.low: Floats = np.array([low for low, _ in ranges])
         self.high: Floats = np.array([high for _, high in ranges])
         self.scales: Floats = np.array([parameter.scale(arm) for arm in self.arms])
+        self.first: Ints = np.array([parameter.first(arm) for arm in self.arms])  # observations before a policy is asked
+
+    @property
+    def unscaled(self) -> bool:
+        """Some arm is normal with an unknown variance, so that no bound on how far its values stray is known."""
+        return any(arm.kind == "normal" for arm in self.arms)
 
     @property
     def m(self) -> int:

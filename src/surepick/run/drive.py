@@ -10,8 +10,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..checks import LARGEST, MANY, SEEDS, short, whole
 from ..engine import start
 from ..engine.enums import Stop
@@ -113,7 +111,7 @@ def _looks(
 
 def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop | None) -> Generator[int, None, None]:
     """All samples, round by round: in Python, and in compiled code once a loop for it is ready."""
-    missing = int(np.maximum(explorer.problem.parameter.minimum - explorer.record.counts, 0).sum())
+    missing = int(explorer.confidence.missing(explorer.record).sum())
     first = explorer.ask(min(missing, MANY)) if missing and explorer.able.all() else []  # each arm in turn: asked for at once
     for end in range(source.batch, len(first) + 1, source.batch):
         source.take_all(first[end - source.batch : end])

@@ -52,7 +52,7 @@ class ArmKeys(Strict):
     high: Annotated[float | None, _field("a finite number")] = None
     min: Annotated[float | None, _field("a finite number")] = None
     max: Annotated[float | None, _field("a finite number")] = None
-    kind: Annotated[str | None, _field("'bounded', 'bernoulli' or 'subgaussian'")] = None
+    kind: Annotated[str | None, _field("'bounded', 'bernoulli', 'subgaussian' or 'normal'")] = None
     scale: Annotated[float | None, _field("a positive number, the R of a sub-Gaussian arm")] = None
 
 

@@ -77,10 +77,10 @@ def _fits(place: Place, world: Environment, i: int, arm: Arm) -> None:
     """Values that the arm would refuse, or that its scale does not cover, are better refused before the run."""
     if isinstance(world, Gaussian):
         sd = float(world.sd[i])
-        if arm.scale is None and sd > 0:
+        if arm.scale is None and arm.kind != "normal" and sd > 0:
             place.fail(
                 "simulate.kind",
-                f"arm {arm.name!r} is {arm.kind} but normal values are unbounded; give the arm "
+                f'arm {arm.name!r} is {arm.kind} but normal values are unbounded; give the arm kind = "normal", or '
                 f'kind = "subgaussian" and scale = {sd:g}, or simulate another kind.',
             )
         if arm.scale is not None and arm.scale < sd:

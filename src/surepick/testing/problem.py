@@ -364,6 +364,8 @@ def _world(problem: Problem) -> Environment:
 
 
 def _written(arm: Arm) -> dict[str, Any]:
+    if arm.kind == "normal":
+        return {"kind": arm.kind}
     return {"low": arm.low, "high": arm.high, "kind": arm.kind} if arm.scale is None else {"kind": arm.kind, "scale": arm.scale}
 
 

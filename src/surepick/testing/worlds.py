@@ -19,7 +19,8 @@ WORLDS = 12  # random ones among which a hard one is looked for
 
 def ends(arm: Arm) -> tuple[float, float]:
     """The two values that an arm takes here: the ends of its range, or, if it is unbounded, a scale below and above 0."""
-    return (arm.low, arm.high) if arm.scale is None else (-arm.scale, arm.scale)
+    scale = 1.0 if arm.kind == "normal" else arm.scale
+    return (arm.low, arm.high) if scale is None else (-scale, scale)
 
 
 def world_of(problem: Problem, shares: Floats) -> Environment:

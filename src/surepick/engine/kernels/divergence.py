@@ -9,6 +9,7 @@ import numpy as np
 from ..compile import lean, tight
 from ..enums import Family
 from .bets import growth_from
+from .student import student_growth
 from .unit import LEAST
 
 
@@ -47,6 +48,8 @@ def divergence(seen, u):
         return unit_divergence(min(p, 1.0 - p), roots(u)[0])  # the root on the side of p is the nearer one
     if kind == Family.BETS:
         return growth_from(p, seen.inner, seen.share, u)[0]
+    if kind == Family.STUDENT:
+        return student_growth(seen, u)[0]
     return unit_divergence(p, u)
 
 
@@ -58,6 +61,9 @@ def tilt_of(seen, u):
         return u - p, 1.0
     if kind == Family.BETS:
         _, tilt, bend = growth_from(p, seen.inner, seen.share, u)
+        return tilt, bend
+    if kind == Family.STUDENT:
+        _, tilt, bend = student_growth(seen, u)
         return tilt, bend
     q = min(max(u, LEAST), 1.0 - LEAST)
     if kind == Family.SPREAD:

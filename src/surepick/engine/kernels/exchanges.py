@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compile import kernel, lean
 from ..enums import Verdict
-from .glr import both_bet, glr, price_of, rates
+from .glr import by_rates, glr, price_of, rates
 from .least import least_evidence
 
 SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
@@ -65,9 +65,9 @@ def richer(e, swaps, arms, counts):
     """The arm of an exchange whose next observations add more evidence; the less observed one if neither adds any."""
     h, j = swaps.high[e], swaps.low[e]
     gain_h, gain_j = 0.0, 0.0
-    if both_bet(h, j, arms):
+    if by_rates(h, j, arms):
         gain_h, gain_j = rates(h, j, swaps.slope_high[e], swaps.slope_low[e], arms)
-    for side in range(0 if both_bet(h, j, arms) else 2):
+    for side in range(0 if by_rates(h, j, arms) else 2):
         i = h if side == 0 else j
         arms.n[i] += 1.0
         gain = glr(h, j, swaps.slope_high[e], swaps.slope_low[e], arms)

@@ -12,7 +12,8 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..enums import Family
 from .exchanges import ONE_SIDED
-from .glr import level_seen, price_of
+from .glr import level_seen, price_of, seen_of
+from .student import about_variance
 
 DEVIATIONS = 16.0  # the square of how many standard deviations an interval is wide, about
 
@@ -25,6 +26,8 @@ def blur(i, arms):
         inner, share = arms.atoms[0, i], arms.atoms[1, i]
         one = max(arms.p[i] * (1.0 - arms.p[i]) - share * inner * (1.0 - inner), 0.0) + 0.2 / n
         return one * (arms.scale[i] * arms.scale[i]) / n
+    if arms.families[i] == Family.STUDENT:
+        return about_variance(seen_of(i, arms)) * (arms.scale[i] * arms.scale[i]) / n
     if arms.families[i] != Family.NORMAL:
         p = (n * arms.p[i] + 1.0) / (n + 2.0)
         one = p * (1.0 - p)

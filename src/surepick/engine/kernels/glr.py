@@ -16,6 +16,7 @@ from ..data import Seen
 from ..enums import Family
 from .bets import growth_from
 from .divergence import divergence, divergence_bound, kl_bound, tilt_of
+from .student import student_growth
 from .unit import LEAST
 
 LEAST_WITHIN = 1e-9  # how near to its least it is worked out
@@ -25,7 +26,10 @@ BOUND_ERROR, BOUND_ERROR_EACH = (
 )  # bounds are lowered by these, the second for every observation: more than arithmetic may err
 
 
-PRICE_OF_BETS = 1.2  # the quick estimate then is rarely below the exact evidence by more than ``exchanges.SLACK``
+PRICE_OF_BETS, PRICE_OF_STUDENT = (
+    1.2,
+    1.2,
+)  # the quick estimate then is rarely below the exact evidence by more than ``exchanges.SLACK``
 
 
 class Spare(IntEnum):
@@ -65,13 +69,15 @@ def seen_of(i, arms):
 @tight
 def factor_of(family, n, rho):
     """About how many observations count: a mixture that is tuned to rho of them loses some of the first."""
-    return n if family == Family.BETS else n * n / (n + rho)
+    return n if family == Family.BETS or family == Family.STUDENT else n * n / (n + rho)
 
 
 @tight
 def price_of(family, n, rho):
     """About what a mixture costs, two-sided: of so many bets a few are near the best, however long one plays."""
-    return PRICE_OF_BETS if family == Family.BETS else 0.5 * math.log1p(n / rho)
+    if family == Family.BETS:
+        return PRICE_OF_BETS
+    return PRICE_OF_STUDENT if family == Family.STUDENT else 0.5 * math.log1p(n / rho)
 
 
 @tight
@@ -179,9 +185,10 @@ def rates(h, j, slope_h, slope_j, arms):
 
 
 @tight
-def both_bet(h, j, arms):
-    """Two arms are weighed by bets, for which ``rates`` say which of them to sample."""
-    return arms.families[h] == Family.BETS and arms.families[j] == Family.BETS
+def by_rates(h, j, arms):
+    """``rates`` say which of two arms to sample: of bets, and of normal values, every one counts as much."""
+    kind = arms.families[h]
+    return kind == arms.families[j] and (kind == Family.BETS or kind == Family.STUDENT)
 
 
 @tight
@@ -228,6 +235,8 @@ def tangent(seen, u):
     """At most the divergence, and its first and second derivative, about."""
     if seen.family == Family.BETS:
         return growth_from(seen.p, seen.inner, seen.share, u)
+    if seen.family == Family.STUDENT:
+        return student_growth(seen, u)
     first, second = quick_tilt(seen, u)
     return divergence_bound(seen.family, seen.p, u), first, second
 

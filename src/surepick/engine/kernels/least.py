@@ -10,7 +10,8 @@ import numpy as np
 from ..compile import kernel, lean
 from ..enums import Family
 from .glr import base_of, level_seen, seen_of
-from .mixtures import ABOVE, BELOW, BOTH, HEDGE, LOG_BETS, LOG_MIXED, alone, parts, together
+from .mixtures import LOG_BETA, LOG_BETS, LOG_MIXED, alone, parts, together
+from .sides import ABOVE, BELOW, BOTH, HEDGE
 from .unit import LEAST
 
 LARGER_PART = 0.6180339887498949
@@ -44,7 +45,8 @@ def tame(i, arms):
     """The evidence of an arm is one valley. Not so for less than one whole success or failure, which are as good as none against
     parameters that are far nearer to the end."""
     yes, no = arms.n[i] * arms.p[i], arms.n[i] * (1.0 - arms.p[i])
-    return arms.families[i] == Family.NORMAL or (yes >= 1.0 and no >= 1.0)
+    unbounded = arms.families[i] == Family.NORMAL or arms.families[i] == Family.STUDENT
+    return unbounded or (yes >= 1.0 and no >= 1.0)
 
 
 @lean
@@ -53,6 +55,8 @@ def floor_of(i, arms):
     if not tame(i, arms):
         return -np.inf
     at = arms.p[i] * (1.0 - arms.p[i]) if arms.families[i] == Family.SPREAD else arms.p[i]
+    if arms.families[i] == Family.STUDENT:  # by likelihood; by symmetry it has no floor
+        return min(parts(seen_of(i, arms), at, arms.rho, BOTH)[1], 0.0) + (LOG_MIXED - LOG_BETA) - 1.0
     least = min(parts(seen_of(i, arms), at, arms.rho, BOTH)[0], 0.0) + math.log(HEDGE) - 1.0
     return least + (LOG_MIXED - LOG_BETS) if arms.families[i] == Family.BETS else least  # whatever the other arm is weighed by
 

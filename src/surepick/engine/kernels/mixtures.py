@@ -7,6 +7,7 @@ An arm is seen through n observations with mean p of one of these kinds:
 * ``NORMAL``: 1-sub-Gaussian values with mean u; exp(l (x - u) - l^2 / 2) is mixed over l normal with variance 1 / rho.
 * ``SPREAD``: 0/1 values with variance u = q (1 - q), seen through their mean as a ``UNIT``.
 * ``BETS``: values in [0, 1] with mean u; the average of the capital of all bets (see bets.py) and of the mixture of a ``UNIT``.
+* ``STUDENT``: normal values with mean u and any variance; the average of evidence by likelihood and by symmetry (see student.py).
 
 By Ville's inequality the evidence against the true u exceeds ln(1/alpha) at any time with probability at most alpha. Mixed over
 q above (below) u only, it is one-sided evidence that the mean lies above (below) u, worth up to ln 2 more.
@@ -23,14 +24,14 @@ from ..data import Seen
 from ..enums import Family
 from .bets import log_capital
 from .divergence import roots
+from .sides import ABOVE, BELOW, BOTH, HEDGE, one_sided
+from .student import student_parts
 from .unit import LEAST
 
-ABOVE, BELOW, BOTH = 1, -1, 0  # sides of a parameter
 LOG_2 = math.log(2.0)
 LOG_BETA, LOG_BETS = math.log(0.4), math.log(0.6)  # what the beta mixture and the bets have of an arm's capital
 # and of that of two arms: both by the beta mixture, both by bets, one each, either way
 LOG_BETA_BOTH, LOG_BETS_BOTH, LOG_MIXED = math.log(0.41), math.log(0.55), math.log(0.02)
-HEDGE = 0.01  # the part of one-sided mixtures that is two-sided, so that evidence against far parameters is never very negative
 
 
 @small
@@ -85,14 +86,6 @@ def log_tail(a, b, x):
     return front + math.log(fraction(b, a, 1.0 - x) / b)
 
 
-@kernel
-def log_phi(z):
-    """ln of the normal distribution function."""
-    if z > -30.0:
-        return math.log(0.5 * math.erfc(-z / math.sqrt(2.0)))
-    return -0.5 * z * z - math.log(-z) - 0.5 * math.log(2.0 * math.pi) + math.log1p(-1.0 / (z * z))
-
-
 @small
 def unit_evidence(n, p, u, rho, side):
     """Against mean u, from n values in [0, 1] with mean p."""
@@ -114,7 +107,7 @@ def normal_evidence(n, p, u, rho, side):
     s = n * (p - u)
     found = 0.5 * s * s / (n + rho) - 0.5 * math.log1p(n / rho)
     if side != BOTH:
-        found += math.log((1.0 - HEDGE) * 2.0 * math.exp(log_phi(side * s / math.sqrt(n + rho))) + HEDGE)
+        found += one_sided(side * s / math.sqrt(n + rho))
     return found
 
 
@@ -140,9 +133,12 @@ def by_bets(seen, u, side):
 
 @kernel
 def parts(seen, u, rho, side):
-    """Log evidence against u, as that of the mixture and that of bets; -inf if there are none."""
+    """Log evidence against u, as that of the mixture and that of bets, or by symmetry and by likelihood; -inf if there is but
+    one sort."""
     if seen.family == Family.BETS:
         return unit_evidence(seen.n, seen.p, u, rho, side), by_bets(seen, u, side)
+    if seen.family == Family.STUDENT:
+        return student_parts(seen, u, side)
     return evidence(seen, u, rho, side), -np.inf
 
 
@@ -175,6 +171,9 @@ def evidence(seen, u, rho, side):
         return normal_evidence(n, p, u, rho, side)
     if seen.family == Family.BETS:
         return alone(unit_evidence(n, p, u, rho, side), by_bets(seen, u, side))
+    if seen.family == Family.STUDENT:
+        mixed, likely = student_parts(seen, u, side)
+        return alone(mixed, likely)
     small, large = roots(u)
     # Above u the mean lies between the roots. Below u it is outside, on the side where it is seen, which makes it two-sided; seen
     # between the roots there is none, and no more than the martingale of either root has, for one of them is the truth.
@@ -212,8 +211,21 @@ def reach(seen, end, rho, level):
 
 
 @kernel
+def student_interval(seen, rho, level):
+    """All means with evidence at most ``level``, which grows on either side of p without end."""
+    if seen.n < 1.0:
+        return -np.inf, np.inf
+    away = 1.0
+    while away < 1e150 and evidence(seen, seen.p + away, rho, BOTH) <= level:
+        away *= 4.0
+    return reach(seen, seen.p - away, rho, level), reach(seen, seen.p + away, rho, level)
+
+
+@kernel
 def interval(seen, rho, level):
     """All parameters with evidence at most ``level``: an interval."""
+    if seen.family == Family.STUDENT:
+        return student_interval(seen, rho, level)
     values = of_values(seen)
     n, p = values.n, values.p
     if seen.family == Family.NORMAL:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...estimators import HELD_LEAST
 from ..compile import lean, tight
 from ..enums import Column
 
@@ -21,12 +22,28 @@ def bend(arm, y, table):
     table[arm, Column.DOWNWARD] += y * (1.0 - y) * (1.0 - y)
 
 
+@tight
+def hold(arm, x, old, before, record):
+    """A value of a normal arm: one of the first ones, which are held back until they differ, or one after these. ``before`` was
+    the sum of the old ones."""
+    table = record.table
+    held, total = table[arm, Column.HELD], table[arm, Column.SUM] + table[arm, Column.CARRY]
+    if held > 0.0:
+        n = old + 1.0 - held
+        mean = (before - table[arm, Column.HELD_SUM]) / (n - 1.0) if n > 1.0 else x
+        table[arm, Column.LATER_SQUARES] += (x - mean) * (x - (total - table[arm, Column.HELD_SUM]) / n)
+    elif old + 1 >= HELD_LEAST and table[arm, Column.SQUARES] > 0.0:
+        table[arm, Column.HELD], table[arm, Column.HELD_SUM] = old + 1.0, total
+        table[arm, Column.HELD_SQUARES] = table[arm, Column.SQUARES]
+
+
 @lean
 def observe(arm, x, record):
     """As ``Moments.update`` does for one value, to the last bit."""
     counts, table = record.counts, record.table
     old = counts[arm]
     mean = offset_of(arm, record) if old > 0 else 0.0
+    before = table[arm, Column.SUM] + table[arm, Column.CARRY]
     counts[arm] = old + 1
     if math.isnan(table[arm, Column.ORIGIN]):
         table[arm, Column.ORIGIN] = x
@@ -38,6 +55,8 @@ def observe(arm, x, record):
     new = offset_of(arm, record)
     step = x - mean
     table[arm, Column.SQUARES] += step * (x - new)
+    if table[arm, Column.HELD] >= 0.0:
+        hold(arm, x, old, before, record)
     if old > 0:
         table[arm, Column.PREDICTION_ERROR] += step * step
     if old % 2 == 0:

@@ -11,6 +11,7 @@ from .bets import atoms_of
 from .intervals import bernstein_reach, kl_interval, kt_regret
 from .mixtures import interval
 from .record import offset_of
+from .student import student_seen
 
 
 @lean
@@ -52,8 +53,11 @@ def unit_of(i, units, record):
 @lean
 def seen_in(i, units, record):
     """One arm as evidence sees it, as ``Mixture.seen`` has it."""
-    n, p = unit_of(i, units, record)
     family, inner, share = int(units[Unit.FAMILY, i]), 0.5, 0.0
+    if family == Family.STUDENT:
+        n, p, inner, share = student_seen(i, record.counts, record.table)
+        return Seen(family, n, p, inner, share)
+    n, p = unit_of(i, units, record)
     if family == Family.BETS:
         inner, share = atoms_of(max(n, 1.0), record.table[i, Column.UPWARD], record.table[i, Column.DOWNWARD])
     return Seen(family, n, p, inner, share)

@@ -18,7 +18,9 @@ from ..enums import Family
 from .divergence import kl, tilt_of
 from .exchanges import ONE_SIDED
 from .glr import price_of, seen_of
-from .mixtures import ABOVE, BELOW, BOTH, HEDGE, alone, log_beta, log_tail, parts, together
+from .mixtures import alone, log_beta, log_tail, parts, together
+from .sides import ABOVE, BELOW, BOTH, HEDGE
+from .student import about_variance
 from .unit import LEAST
 
 LAID_WITHIN, LAID_WITHIN_EXACTLY = 1e-3, 1e-4  # how near to the evidence that is looked for, and if it is to be exact
@@ -127,9 +129,15 @@ def deviation(slope):
 def pushed(i, tilt, arms):
     """Where the likelihood ratio of an arm rises by ``tilt`` a unit of the parameter, within the arm's range."""
     kind, n, p = arms.families[i], arms.n[i], arms.p[i]
-    t = tilt * arms.scale[i] / n if kind == Family.BETS else tilt * arms.scale[i] * (n + arms.rho) / (n * n)
+    t = (
+        tilt * arms.scale[i] / n
+        if kind == Family.BETS or kind == Family.STUDENT
+        else tilt * arms.scale[i] * (n + arms.rho) / (n * n)
+    )
     if kind == Family.NORMAL:
         u = p + t
+    elif kind == Family.STUDENT:
+        u = p + t * about_variance(seen_of(i, arms))
     elif kind == Family.UNIT:  # u - p = t u (1 - u)
         root = math.sqrt(max((1.0 - t) * (1.0 - t) + 4.0 * t * p, 0.0))
         u = 2.0 * p / (1.0 - t + root) if t < 1.0 else (t - 1.0 + root) / (2.0 * t)

@@ -15,7 +15,7 @@ import math
 from ..compile import lean, tight
 from ..enums import State, Verdict
 from ..kernels.exchanges import behind, halved
-from ..kernels.glr import Fact, both_bet, glr, rates
+from ..kernels.glr import Fact, by_rates, glr, rates
 from ..kernels.tournament import LOOSE, SECOND, play, play_one
 from .batch import PlanState, plan, planned
 from .joint_scores import bound, hopeless, line_up, look_ahead, number, score, see, touch
@@ -39,7 +39,7 @@ def richer(e, game):
     bets."""
     table, arms, counts = game.table, game.arms, game.table.counts
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
-    gain_h, gain_j, bets = 0.0, 0.0, both_bet(h, j, arms)
+    gain_h, gain_j, bets = 0.0, 0.0, by_rates(h, j, arms)
     if bets:
         gain_h, gain_j = rates(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms)
     for side in range(0 if bets else 2):

@@ -23,9 +23,10 @@ from ..data import Array, JointTest, Record, Sequence, Stock, state_of
 from ..enums import SAME_SLOPE, TRIES, Column, Family, Form, Span, State, Stop, Unit
 from ..kernels.exchanges import behind
 from ..kernels.linear import bend, bend_with, certain, differ, excess, first_slope, lead, regret_of, slope_of, spread_of
-from ..kernels.mixtures import BOTH, unit_evidence
+from ..kernels.mixtures import unit_evidence
 from ..kernels.oracles import best, losses
 from ..kernels.sequences import ends, log_term, placed, unit_of, weight_at
+from ..kernels.sides import BOTH
 from .batch import Batch, batch_of, distinct, plan, planned, room, take
 from .declare import Stretch, lowered
 

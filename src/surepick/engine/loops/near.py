@@ -20,8 +20,9 @@ from ..kernels.exchanges import SLACK, unsure
 from ..kernels.gains import blur, gain
 from ..kernels.glr import Fact, seen_of
 from ..kernels.leads import within, within_together
-from ..kernels.mixtures import BOTH, interval, of_values, spread
+from ..kernels.mixtures import interval, of_values, spread
 from ..kernels.sequences import placed
+from ..kernels.sides import BOTH
 from ..kernels.tournament import ORDER, SCORE
 from ..kernels.witnesses import Point, against, against_both, divide, put, sharpen, weigh, weigh_well
 from .joint_scores import need
