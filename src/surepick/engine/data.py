@@ -81,6 +81,7 @@ class Arms(NamedTuple):
     scale: Array
     rho: float
     atoms: Array  # two rows, see :class:`Seen` and kernels/bets.py
+    costs: Array  # of one observation
 
 
 class JointTest(NamedTuple):

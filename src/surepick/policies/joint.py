@@ -317,7 +317,8 @@ class Joint(Policy):
         n, p, *atoms = confidence.seen(view.record)
         shift = confidence.places(view.record)
         bounds = problem.low, problem.high
-        return Arms(confidence.families, n, p, *bounds, shift, confidence.scale, confidence.rho, np.array(atoms))
+        given = confidence.scale, confidence.rho, np.array(atoms), problem.costs
+        return Arms(confidence.families, n, p, *bounds, shift, *given)
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint")

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..compile import kernel, lean
 from ..enums import Verdict
+from .costs import cheaper
 from .glr import both_bet, glr, price_of, rates
 from .least import least_evidence
 
@@ -62,8 +63,10 @@ def blocking(swaps, first, verdicts, arms, threshold):
 
 @lean
 def richer(e, swaps, arms, counts):
-    """The arm of an exchange whose next observations add more evidence; the less observed one if neither adds any."""
+    """The arm of an exchange whose next observations add more evidence, per cost; the less observed one if neither adds any."""
     h, j = swaps.high[e], swaps.low[e]
+    if arms.costs[h] != arms.costs[j]:
+        return h if cheaper(h, j, swaps.slope_high[e], swaps.slope_low[e], arms, counts) else j
     gain_h, gain_j = 0.0, 0.0
     if both_bet(h, j, arms):
         gain_h, gain_j = rates(h, j, swaps.slope_high[e], swaps.slope_low[e], arms)

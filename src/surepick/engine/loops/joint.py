@@ -14,6 +14,7 @@ import math
 
 from ..compile import lean, tight
 from ..enums import State, Verdict
+from ..kernels.costs import cheaper
 from ..kernels.exchanges import behind, halved
 from ..kernels.glr import Fact, both_bet, glr, rates
 from ..kernels.tournament import LOOSE, SECOND, play, play_one
@@ -36,9 +37,12 @@ def begin(game):
 @tight
 def richer(e, game):
     """As ``exchanges.richer``, and the likelihood ratio that the exchange has if one more sample of that arm agrees; 0 for
-    bets."""
+    bets, and for arms of different costs."""
     table, arms, counts = game.table, game.arms, game.table.counts
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+    if arms.costs[h] != arms.costs[j]:
+        first = cheaper(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms, counts)
+        return h if first else j, 0.0
     gain_h, gain_j, bets = 0.0, 0.0, both_bet(h, j, arms)
     if bets:
         gain_h, gain_j = rates(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms)
