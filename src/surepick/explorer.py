@@ -249,7 +249,7 @@ class Explorer(Exploration):
         if len(first) == n:
             return first
         # Every arm is wanted; nothing tells them apart yet.
-        return first + spread(able, np.maximum(planned, minimum), self.problem.scales, n - len(first))
+        return first + spread(able, np.maximum(planned, minimum), self.problem.priority, n - len(first))
 
     def _checked(self, arms: list[int], n: int) -> list[int]:
         """What a policy chose: one from elsewhere may choose what it must not."""

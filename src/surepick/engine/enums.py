@@ -131,10 +131,11 @@ class Unit(IntEnum):
 
 class Span(IntEnum):
     """Rows of a sequence's ``span``: the smallest and the largest value of every arm's parameter, its scale, what rounding may
-    take from a bound, by which it is put outwards, and -1 if the problem looks for small parameters, else 1."""
+    take from a bound, by which it is put outwards, -1 if the problem looks for small parameters, else 1, and its priority."""
 
     LOW = 0
     HIGH = 1
     WIDE = 2
     ROUNDING = 3
     SIGN = 4
+    PRIORITY = 5

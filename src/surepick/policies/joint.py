@@ -283,14 +283,14 @@ class Joint(Policy):
         halves: list[int] = np.flatnonzero(paired & (planned % 2 == 1) & view.open)[:n].tolist()
         counts = planned.copy()
         counts[halves] += 1
-        return halves + spread(self.able(view, self.undecided(view)), counts, self.problem.scales, n - len(halves))
+        return halves + spread(self.able(view, self.undecided(view)), counts, self.problem.priority, n - len(halves))
 
     def _even(self, confidence: Mixture, planned: Ints, n: int) -> list[int]:
         """All arms alike, but pairs that have begun first."""
         halves = np.flatnonzero(confidence.paired & (planned % 2 == 1))[:n]
         counts = planned.copy()
         counts[halves] += 1
-        rest = spread(np.ones(self.problem.m, dtype=np.bool_), counts, self.problem.scales, n - len(halves))
+        rest = spread(np.ones(self.problem.m, dtype=np.bool_), counts, self.problem.priority, n - len(halves))
         return [*halves.tolist(), *rest]
 
     def _ahead(self, view: View, e: int) -> float:

@@ -96,7 +96,7 @@ class JointLinear(Policy):
         for _ in range(n):
             arm = int(compiled("exchanges").behind(counts))
             if arm < 0 or (view.open is not None and not view.open[arm]):
-                arm = spread(candidates, counts, self.problem.scales, 1)[0]
+                arm = spread(candidates, counts, self.problem.priority, 1)[0]
             chosen.append(arm)
             counts[arm] += 1
         return chosen
