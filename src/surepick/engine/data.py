@@ -79,7 +79,7 @@ class Arms(NamedTuple):
     high: Array
     shift: Array
     scale: Array
-    rho: float
+    rho: Array
     atoms: Array  # two rows, see :class:`Seen` and kernels/bets.py
     costs: Array  # of one observation
 

@@ -82,6 +82,8 @@ class Problem(ABC):
         How many people every arm stands for, if the class knows.
     costs : array
         What one observation of every arm costs.
+    dearness : array
+        Costs as multiples of the least.
     priority : array
         Divided by the number of observations it tells which arm is to be sampled first, where radii do: scale^2 / sqrt(cost).
     """
@@ -101,7 +103,7 @@ class Problem(ABC):
     exchangeable: bool = False
     listed: Floats | Ints | None = None
     sizes: Floats | None = None
-    caches: ClassVar[tuple[str, ...]] = ("_detour", "costs", "priority")  # attributes that are worked out when first needed
+    caches: ClassVar[tuple[str, ...]] = ("_detour", "costs", "dearness", "priority")  # attributes that are worked out when first needed
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
         self.arms: tuple[Arm, ...] = tuple(arms)
@@ -125,6 +127,10 @@ class Problem(ABC):
     @cached_property
     def costs(self) -> Floats:
         return np.array([arm.cost for arm in self.arms])
+
+    @cached_property
+    def dearness(self) -> Floats:
+        return np.asarray(self.costs / self.costs.min())
 
     @cached_property
     def priority(self) -> Floats:

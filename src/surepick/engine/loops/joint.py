@@ -15,7 +15,7 @@ import math
 from ..compile import lean, tight
 from ..enums import State, Verdict
 from ..kernels.costs import cheaper
-from ..kernels.exchanges import behind, halved
+from ..kernels.exchanges import behind, halved, least_seen
 from ..kernels.glr import Fact, both_bet, glr, rates
 from ..kernels.tournament import LOOSE, SECOND, play, play_one
 from .batch import PlanState, plan, planned
@@ -75,11 +75,8 @@ def choose(e, certified, game):
     if arm >= 0 or certified:
         return arm, 0.0
     if state[State.FEWEST] < math.sqrt(state[State.TOTAL]) - 0.5 * len(counts):
-        arm = behind(counts)
-        fewest = counts[0]
-        for i in range(1, len(counts)):
-            fewest = min(fewest, counts[i])
-        state[State.FEWEST] = fewest
+        arm = behind(counts, game.arms.costs)
+        state[State.FEWEST] = least_seen(counts, game.arms.costs)
     return (arm, 0.0) if arm >= 0 else richer(e, game)
 
 
