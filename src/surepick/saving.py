@@ -188,6 +188,9 @@ def _problem(problem: Problem) -> dict[str, Any] | None:
     if keys is None:
         return None
     arms = [{**dataclasses.asdict(arm), "name": arm.name} for arm in problem.arms]
+    for entry in arms:
+        if entry["cost"] == 1.0:  # as before there were costs
+            del entry["cost"]
     return {"kind": problem.kind, "parameter": problem.parameter.name, "keys": _plain(keys), "arms": _plain(arms)}
 
 
@@ -195,7 +198,7 @@ def _problem_of(data: dict[str, Any]) -> Problem:
     arms = []
     for entry in _back(data["arms"]):
         if entry["kind"] == "subgaussian":
-            entry = {name: entry[name] for name in ("name", "kind", "scale")}
+            entry = {name: entry[name] for name in ("name", "kind", "scale", "cost") if name in entry}
         arms.append(Arm(**entry))
     cls = find(data["kind"])
     if cls is None:

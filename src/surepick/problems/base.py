@@ -19,6 +19,7 @@ from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator, Moments, Record
 from .half_spaces import LARGEST, HalfSpaces
 from .keys import Columns, Keys
+from .prices import Prices
 
 DEAR = 0.5  # the power of its cost by which an arm is sampled less often, where radii tell what is sampled
 VAST = WIDEST**2  # parameters and decisions up to this: variances are squares of values
@@ -103,7 +104,7 @@ class Problem(ABC):
     exchangeable: bool = False
     listed: Floats | Ints | None = None
     sizes: Floats | None = None
-    caches: ClassVar[tuple[str, ...]] = ("_detour", "costs", "dearness", "priority")  # attributes that are worked out when first needed
+    caches: ClassVar[tuple[str, ...]] = ("_detour", "costs", "dearness", "prices", "priority")  # attributes that are worked out when first needed
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
         self.arms: tuple[Arm, ...] = tuple(arms)
@@ -133,8 +134,17 @@ class Problem(ABC):
         return np.asarray(self.costs / self.costs.min())
 
     @cached_property
+    def prices(self) -> Prices:
+        """The costs, for sums that are exact."""
+        return Prices(self.costs)
+
+    @cached_property
     def priority(self) -> Floats:
         return np.asarray(self.scales**2 / self.costs**DEAR)
+
+    def cost_of(self, counts: Ints) -> float:
+        """What so many observations of every arm cost."""
+        return self.prices.total(counts) / self.prices.unit
 
     @property
     def priced(self) -> bool:

@@ -50,34 +50,42 @@ def _arm(place: Place, i: int, entry: object) -> Arm:
     low = keys.min if keys.low is None else keys.low
     high = keys.max if keys.high is None else keys.high
     with place.blame(key):
-        return _make(keys.name, low, high, keys.kind, keys.scale)
+        return _make(keys.name, low, high, keys.kind, keys.scale, keys.cost)
 
 
-def _make(name: str, low: float | None, high: float | None, kind: str | None, scale: float | None) -> Arm:
-    given = {"low": low, "high": high, "kind": kind, "scale": scale}
+def _make(
+    name: str, low: float | None, high: float | None, kind: str | None, scale: float | None, cost: float | None
+) -> Arm:
+    given = {"low": low, "high": high, "kind": kind, "scale": scale, "cost": cost}
     return Arm(name, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
 def table_arms(table: Table, cls: type[Problem]) -> tuple[Arm, ...]:
-    """One arm a row. Without the columns min and max, values lie in [0, 1]; with one of them, the other must be there."""
+    """One arm a row. Without the columns min and max, values lie in [0, 1]; with one of them, the other must be there.
+
+    The column ``cost`` is what an observation costs, unless the class has another use for it.
+    """
     names = (None if table.has("stratum") else cls.row_names(table)) or table.names(cls.noun)
     bounds = table.has("min") or table.has("max")
     kinds = table.texts("kind", empty=True) if table.has("kind") else [""] * len(table)
     scales = table.texts("scale", empty=True) if table.has("scale") else [""] * len(table)
+    priced = table.has("cost") and "cost" not in (cls.study_keys() or {})
+    costs = table.texts("cost", empty=True) if priced else [""] * len(table)
     lows = table.texts("min", "which belongs to 'max'", empty=True) if bounds else [""] * len(table)
     highs = table.texts("max", "which belongs to 'min'", empty=True) if bounds else [""] * len(table)
     arms: list[Arm] = []
-    for i, (name, kind, scale, low, high) in enumerate(zip(names, kinds, scales, lows, highs, strict=True)):
+    for i, (name, kind, scale, cost, low, high) in enumerate(zip(names, kinds, scales, costs, lows, highs, strict=True)):
         if bounds and kind in ("", "bounded"):
             for column, cell in (("min", low), ("max", high)):
                 if cell == "":
                     table.fail(i, column, "the cell is empty; give the bound that every value respects")
         least = table.number(i, "min", low) if low else None
         most = table.number(i, "max", high) if high else None
+        wide, each = (table.number(i, column, cell) if cell else None for column, cell in (("scale", scale), ("cost", cost)))
         try:
-            arms.append(_make(name, least, most, kind or None, table.number(i, "scale", scale) if scale else None))
+            arms.append(_make(name, least, most, kind or None, wide, each))
         except ProblemError as error:
-            column = {"kind": "kind", "scale": "scale", "low": "min"}.get(error.key or "", "stratum")
+            column = {"kind": "kind", "scale": "scale", "low": "min", "cost": "cost"}.get(error.key or "", "stratum")
             table.fail(i, column, str(error).rstrip("."))
     return tuple(arms)
 
