@@ -74,8 +74,8 @@ class Arm:
         cost = real(self.cost)
         if cost is None or not CHEAPEST <= cost <= 1 / CHEAPEST:
             raise ProblemError(
-                f"Arm {name!r} needs a cost that is a positive number from {CHEAPEST:g} to {1 / CHEAPEST:g}, what one observation "
-                f"of it costs, not {short(self.cost)}; leave it out if all arms cost the same.",
+                f"Arm {name!r} needs a cost that is a positive number from {CHEAPEST:g} to {1 / CHEAPEST:g}, what one "
+                f"observation of it costs, not {short(self.cost)}; leave it out if all arms cost the same.",
                 key="cost",
             )
         object.__setattr__(self, "cost", cost)

@@ -70,7 +70,8 @@ class Settings:
             )
         if self.spend and self.budget is None and self.cost_budget is None:
             raise SettingError(
-                "spend=True needs a budget: say how many observations to spend, or with cost_budget what they may cost.", key="spend"
+                "spend=True needs a budget: say how many observations to spend, or with cost_budget what they may cost.",
+                key="spend",
             )
 
     def asked(self) -> dict[str, Any]:

@@ -37,9 +37,7 @@ ROUNDS = 500
 LEAST = 1e-11  # the smallest share of an arm
 
 
-def characteristic_time(
-    problem: Problem, theta: Floats, costs: Floats | None = None
-) -> tuple[float, Floats | None] | None:
+def characteristic_time(problem: Problem, theta: Floats, costs: Floats | None = None) -> tuple[float, Floats | None] | None:
     """T* and w*, or with costs C* and the shares of the cost; None if not all alternatives of the class can be searched. Theta
     has been checked.
 

@@ -17,7 +17,8 @@ class Gap(Unified):
 
     After CombGapE (Nakamura and Sugiyama 2023) and the gap rules before it: between decision and rival only
     sum_i |a_i(y~) - a_i(y^)| rad_i is uncertain, a_i(y) being the slope of the reward in theta_i, so the arm with the largest
-    |a_i(y~) - a_i(y^)| (rad_i(T_i) - rad_i(T_i + 1)), per cost, is sampled. Works for real decisions: allocations, plans, integer programs.
+    |a_i(y~) - a_i(y^)| (rad_i(T_i) - rad_i(T_i + 1)), per cost, is sampled. Works for real decisions: allocations, plans,
+    integer programs.
     """
 
     name = "gap"

@@ -104,7 +104,13 @@ class Problem(ABC):
     exchangeable: bool = False
     listed: Floats | Ints | None = None
     sizes: Floats | None = None
-    caches: ClassVar[tuple[str, ...]] = ("_detour", "costs", "dearness", "prices", "priority")  # attributes that are worked out when first needed
+    caches: ClassVar[tuple[str, ...]] = (
+        "_detour",
+        "costs",
+        "dearness",
+        "prices",
+        "priority",
+    )  # attributes that are worked out when first needed
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
         self.arms: tuple[Arm, ...] = tuple(arms)

@@ -221,7 +221,9 @@ def stands(i, game, near):
                 weigh(near.points, 2 * a + side, seen, arms.rho[i])
                 if not short(a, game, near):
                     weigh_well(near.points, 2 * a + side, seen, arms.rho[i])
-                    weigh_well(near.points, 2 * a + 1 - side, seen_of(near.pair[1 - side, a], arms), arms.rho[near.pair[1 - side, a]])
+                    weigh_well(
+                        near.points, 2 * a + 1 - side, seen_of(near.pair[1 - side, a], arms), arms.rho[near.pair[1 - side, a]]
+                    )
                     if not short(a, game, near):
                         return False
     return True
