@@ -166,21 +166,15 @@ EDGES = [("a", "b"), ("a", "c"), ("b", "c"), ("b", "d"), ("c", "d"), ("a", "d")]
 MEANS = [0.8, 0.65, 0.6, 0.5, 0.35, 0.3]
 
 
-def edges_of(costs: list[float]) -> list[sp.Arm]:
-    return [sp.Arm(edge, kind="bernoulli", cost=cost) for edge, cost in zip(EDGES, costs, strict=True)]
-
-
 PROBLEMS = {
     "top-k": lambda: sp.TopK(arms_of(COSTS6), 2),
     "smallest": lambda: sp.TopK(arms_of(COSTS6, "bounded"), 2, sense="min"),
     "best of each": lambda: sp.BestOfEach(arms_of(COSTS6), [0, 0, 0, 1, 1, 1]),
-    "tree": lambda: sp.SpanningTree(edges_of(COSTS6)),
+    "tree": lambda: sp.SpanningTree(EDGES, arms=arms_of(COSTS6)),
     "allocation": lambda: sp.SampleAllocation([1] * 6, 14, arms=arms_of(COSTS6)),
     "pairs": lambda: sp.SampleAllocation([1] * 6, 14, arms=arms_of(COSTS6, "bounded")),
     "list": lambda: sp.Subsets(arms_of(COSTS6), [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]]),
-    "matching": lambda: sp.Matching(
-        [sp.Arm((i, j), kind="bernoulli", cost=COSTS6[2 * i + j]) for i in range(3) for j in range(2)], perfect=False
-    ),
+    "matching": lambda: sp.Matching([(i, j) for i in range(3) for j in range(2)], arms=arms_of(COSTS6)),
 }
 WAYS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in PROBLEMS),
@@ -275,8 +269,9 @@ def test_a_planted_bug_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     weigh = joint.Joint.weigh
     monkeypatch.setattr(joint.Joint, "weigh", lambda self, view: (lambda a: a._replace(n=a.n * a.costs))(weigh(self, view)))
-    problem, world, runs = sp.TopK(arms_of([20.0] * 3 + [1.0]), 2), sp.Bernoulli([0.52, 0.5, 0.48, 0.46]), 100
-    best, count = problem.solve(np.array([0.52, 0.5, 0.48, 0.46])), 0
+    means, runs = np.array([0.51, 0.49, 0.1]), 100
+    problem, world = sp.BestArm(arms_of([100.0, 100.0, 1.0])), sp.Bernoulli(means)
+    best, count = problem.solve(means), 0
     for run in range(runs):
         explorer = sp.Explorer(problem, 0.1, budget=500)
         drive(explorer, world, seed=run, compiled=False)
