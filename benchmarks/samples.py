@@ -165,7 +165,8 @@ def costs_table(pool: ProcessPoolExecutor, parts: list[range]) -> tuple[str, boo
     met = True
     for turn in ((1.0, 10.0), (10.0, 1.0)):
         both = [
-            [run for part in pool.map(spent, [way] * len(parts), [turn] * len(parts), parts) for run in part] for way in (True, False)
+            [run for part in pool.map(spent, [way] * len(parts), [turn] * len(parts), parts) for run in part]
+            for way in (True, False)
         ]
         (mean, error), (plain, _) = (
             (np.mean([c for c, _ in runs]), np.std([c for c, _ in runs]) / len(runs) ** 0.5) for runs in both

@@ -69,10 +69,7 @@ class Settings:
                 key="per_arm",
             )
         if self.spend and self.budget is None and self.cost_budget is None:
-            raise SettingError(
-                "spend=True needs a budget: say how many observations to spend, or with cost_budget what they may cost.",
-                key="spend",
-            )
+            raise SettingError("spend=True needs a budget: say how many observations to spend.", key="spend")
 
     def asked(self) -> dict[str, Any]:
         """All settings by name, as keywords."""
