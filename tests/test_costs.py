@@ -46,7 +46,8 @@ def exactly(explorer: sp.Explorer) -> Fraction:
 def test_an_arm_has_a_cost() -> None:
     assert sp.Arm("a").cost == 1.0
     assert sp.Arm("a", cost=3.5).cost == 3.5
-    assert "cost" not in repr(sp.Arm("a")) and "cost=3.5" in repr(sp.Arm("a", cost=3.5))
+    assert "cost" not in repr(sp.Arm("a"))
+    assert "cost=3.5" in repr(sp.Arm("a", cost=3.5))
     assert sp.Arm("a", cost=2) != sp.Arm("a")
     assert pickle.loads(pickle.dumps(sp.Arm("a", cost=2))) == sp.Arm("a", cost=2)
     assert copy.deepcopy(sp.Arm("a", cost=2)) == sp.Arm("a", cost=2)
@@ -62,7 +63,8 @@ def test_a_bad_cost_is_refused(cost: Any) -> None:
 def test_a_study_has_costs(tmp_path: Path) -> None:
     data = {"arms": [{"name": "a", "cost": 3}, {"name": "b"}], "problem": {"kind": "best-arm"}, "cost_budget": 50}
     spec = StudySpec.from_dict(data)
-    assert spec.problem.costs.tolist() == [3, 1] and spec.explorer().cost_budget == 50
+    assert spec.problem.costs.tolist() == [3, 1]
+    assert spec.explorer().cost_budget == 50
     with pytest.raises(StudyError, match=r"arms\[0\].*cost"):
         StudySpec.from_dict({**data, "arms": [{"name": "a", "cost": -3}, {"name": "b"}]})
     (tmp_path / "arms.csv").write_text("arm,cost\na,0.5\nb,\n")
@@ -99,7 +101,8 @@ def test_a_budget_in_cost_is_never_exceeded(
     drive(explorer, sp.Bernoulli(np.linspace(0.8, 0.3, len(costs))), batch=batch, compiled=False)
     assert exactly(explorer) <= Fraction(repr(float(budget)))
     assert explorer.samples <= limit
-    assert explorer.done and explorer.ask(5) == []
+    assert explorer.done
+    assert explorer.ask(5) == []
     left = Fraction(repr(float(budget))) - exactly(explorer)
     if spend and explorer.samples < limit:  # nothing more fits
         assert all(Fraction(repr(cost)) > left for cost in costs)
@@ -115,7 +118,8 @@ def test_what_was_written_is_what_counts() -> None:
 def test_arms_that_no_longer_fit_are_not_asked_for() -> None:
     explorer = sp.Explorer(sp.BestArm(arms_of([1, 10, 1])), cost_budget=40, spend=True)
     explorer.tell_many([("arm 0", [1.0] * 8), ("arm 1", [0.0, 1.0]), ("arm 2", [1.0] * 7)])
-    assert set(explorer.ask(50)) == {0, 2} and len(explorer.ask(50)) == 5
+    assert set(explorer.ask(50)) == {0, 2}
+    assert len(explorer.ask(50)) == 5
     assert explorer.ask(50, pending={"arm 0": 5}) == []
     explorer.cost_budget = 100
     assert 1 in explorer.ask(50)
@@ -130,7 +134,8 @@ def test_it_ends_when_only_decided_arms_fit() -> None:
     rng = np.random.default_rng(0)
     for i, p in enumerate([0.5, 0.5, 0.02]):
         explorer.tell(i, (rng.random(600 if i == 2 else 10) < p).astype(float))
-    assert explorer.cost == 2600 and explorer.done
+    assert explorer.cost == 2600
+    assert explorer.done
 
 
 @pytest.mark.parametrize("bad", [-1, math.nan, math.inf, "5", [5]])
@@ -146,7 +151,8 @@ def test_a_plan_in_cost() -> None:
     explorer = sp.Explorer(sp.BestArm(arms_of([1, 10, 2.5])))
     plan = explorer.plan(cost=60)
     paid = sum(n * {"arm 0": 1, "arm 1": 10, "arm 2": 2.5}[name] for name, n in plan.items())
-    assert 60 - 1 < paid <= 60 and set(plan) == {"arm 0", "arm 1", "arm 2"}
+    assert 60 - 1 < paid <= 60
+    assert set(plan) == {"arm 0", "arm 1", "arm 2"}
     assert explorer.plan(cost=0.5) == {}
     assert explorer.plan(cost=1e9, pending={"arm 0": 1})  # cut at ten million
     explorer.cost_budget = 30
@@ -154,9 +160,9 @@ def test_a_plan_in_cost() -> None:
     assert sum(n * {"arm 0": 1, "arm 1": 10, "arm 2": 2.5}[name] for name, n in bounded.items()) <= 30
     explorer.budget = 3
     assert sum(explorer.plan(cost=60).values()) == 3
-    for given in ({}, {"n": 3, "cost": 5.0}):
+    for asked in ({}, {"n": 3, "cost": 5.0}):
         with pytest.raises(SettingError, match="plan takes either n"):
-            explorer.plan(**given)  # type: ignore[arg-type]
+            explorer.plan(**asked)  # type: ignore[arg-type]
 
 
 # -- compiled loops ---------------------------------------------------------------------------------------------------------
@@ -322,7 +328,8 @@ def test_no_run_of_ours_is_below_the_bound_on_average() -> None:
     bound = characteristic_time(problem, truth, problem.costs)[0] * 0.9 * math.log(19)  # type: ignore[index]
     simulation = sp.simulate(problem, sp.Bernoulli(TOP3), runs=20, executor=1)
     row = simulation.summary.iloc[0]
-    assert row["cost_lower_bound"] == pytest.approx(bound) and row["cost"] > bound
+    assert row["cost_lower_bound"] == pytest.approx(bound)
+    assert row["cost"] > bound
     assert row["cost_ratio"] == pytest.approx(row["cost"] / bound)
 
 
@@ -333,11 +340,14 @@ def test_a_certificate_says_what_was_spent() -> None:
     explorer = sp.Explorer(sp.BestArm(arms_of([2.5, 1])))
     explorer.tell_many([("arm 0", [1.0] * 200), ("arm 1", [0.0] * 100)])
     certificate = explorer.certificate()
-    assert explorer.certified and certificate.cost == explorer.cost == 600
+    assert explorer.certified
+    assert certificate.cost == explorer.cost == 600
     assert str(certificate).startswith("Certified after 300 samples at a cost of 600: ")
     assert json.loads(json.dumps(certificate.to_dict()))["cost"] == 600
     plain = sp.Explorer(sp.BestArm(2)).certificate()
-    assert plain.cost is None and "cost" not in str(plain) and "cost" not in plain.to_dict()
+    assert plain.cost is None
+    assert "cost" not in str(plain)
+    assert "cost" not in plain.to_dict()
 
 
 def test_a_simulation_says_what_was_spent(tmp_path: Path) -> None:
@@ -346,12 +356,14 @@ def test_a_simulation_says_what_was_spent(tmp_path: Path) -> None:
     first = sp.simulate(problem, world, **asked)
     again = sp.simulate(problem, world, **asked)  # from the store
     table = first.table
-    assert (table["cost"] > table["samples"]).all() and (table["cost"] < 4 * table["samples"]).all()
+    assert (table["cost"] > table["samples"]).all()
+    assert (table["cost"] < 4 * table["samples"]).all()
     assert table.equals(again.table)
     assert first.summary["cost"].iloc[0] == table["cost"].mean()
     assert "cost" not in sp.simulate(sp.BestArm(2), world, runs=2, executor=1).table
     capped = sp.simulate(problem, world, cost_budget=9.5, runs=3, executor=1)
-    assert (capped.table["cost"] <= 9.5).all() and capped.settings["cost_budget"] == 9.5
+    assert (capped.table["cost"] <= 9.5).all()
+    assert capped.settings["cost_budget"] == 9.5
 
 
 # -- files ------------------------------------------------------------------------------------------------------------------
@@ -362,8 +374,10 @@ def test_saving_keeps_costs(tmp_path: Path) -> None:
     drive(explorer, sp.Bernoulli([0.8, 0.7, 0.3, 0.2]), seed=2, run=0)
     explorer.save(tmp_path / "study.json")
     loaded = sp.Explorer.load(tmp_path / "study.json")
-    assert loaded.problem.arms == explorer.problem.arms and loaded.cost_budget == 1234.5
-    assert loaded.cost == explorer.cost and str(loaded.certificate()) == str(explorer.certificate())
+    assert loaded.problem.arms == explorer.problem.arms
+    assert loaded.cost_budget == 1234.5
+    assert loaded.cost == explorer.cost
+    assert str(loaded.certificate()) == str(explorer.certificate())
     assert loaded.ask(20) == explorer.ask(20)
     unbounded = sp.Explorer(sp.BestArm([sp.Arm("a", kind="subgaussian", scale=1, cost=3), sp.Arm("b", kind="bernoulli")]))
     unbounded.save(tmp_path / "study.json")
@@ -380,6 +394,8 @@ def test_files_from_before_there_were_costs_load(tmp_path: Path) -> None:
     del data["checksum"], data["settings"]["cost_budget"], data["certificate"]["cost"]
     assert all("cost" not in arm for arm in data["problem"]["arms"])
     (tmp_path / "old.json").write_text(json.dumps({**data, "checksum": saving.checksum(data)}))
-    for given in (None, problem):
-        loaded = sp.Explorer.load(tmp_path / "old.json", given)
-        assert loaded.certified and loaded.cost == 200 and loaded.certificate().cost is None
+    for known in (None, problem):
+        loaded = sp.Explorer.load(tmp_path / "old.json", known)
+        assert loaded.certified
+        assert loaded.cost == 200
+        assert loaded.certificate().cost is None
