@@ -399,3 +399,28 @@ def test_files_from_before_there_were_costs_load(tmp_path: Path) -> None:
         assert loaded.certified
         assert loaded.cost == 200
         assert loaded.certificate().cost is None
+
+
+# -- the command line -------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_counts_in_cost(tmp_path: Path, cli: Any) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'arms = [{name = "a", cost = 1}, {name = "b", cost = 10}]\n[problem]\nkind = "best-arm"\n'
+        '[simulate]\nkind = "bernoulli"\np = [0.6, 0.5]\n'
+    )
+    code, said, _ = cli("run", study, "--cost-budget", 50, "--json")
+    assert code == 0
+    assert 49 < json.loads(said)["certificate"]["cost"] <= 50
+    data = tmp_path / "data.csv"
+    data.write_text("arm,value\na,1\nb,0\n")
+    _, said, _ = cli("check", study, data, "--next-cost", 45, "--json")
+    planned = json.loads(said)["next"]
+    assert 44 < planned["a"] + 10 * planned["b"] <= 45
+    _, said, _ = cli("check", study, data, "--next-cost", 0.5)
+    assert "A cost of 0.5 pays for no sample." in said
+    _, said, _ = cli("hardness", study)
+    assert "no algorithm spends less than" in said
+    _, said, _ = cli("simulate", study, "--runs", 2, "--processes", 1, "--cost-budget", 30)
+    assert "cost ± se" in said
