@@ -29,7 +29,7 @@ bench: .venv/test.stamp
 	$(BIN)/python benchmarks/run.py --write
 
 samples: .venv/test.stamp
-	$(BIN)/python benchmarks/samples.py --write docs/how-sure.md
+	$(BIN)/python benchmarks/samples.py --write docs/how-sure.md --costs docs/costs.md
 
 errors: .venv/test.stamp
 	$(BIN)/python benchmarks/errors.py --write docs/errors.md

@@ -192,7 +192,7 @@ def _run_joint(decide, data, reference, threshold, paired, arms, decision, swaps
         if t >= budget or (certain and arm < 0):
             return -1
         if arm < 0:
-            arm = _behind(record.counts)
+            arm = _behind(record.counts, arms.costs)
         if arm < 0:
             arm = _richer(e, listed, arms, record.counts)
         if stock.state[arm, Shelf.USED] >= stock.state[arm, Shelf.FILLED]:

@@ -216,7 +216,7 @@ def test_the_least_evidence_by_bets_is_never_overstated() -> None:
         n, p = (np.array([f(values) for values in told], dtype=float) for f in (len, np.mean))
         two = np.array([atoms(values) for values in told]).T.copy()
         zero = np.zeros(2)
-        arms = Arms(np.full(2, BETS), n, p, zero, zero + 1, zero, zero + 1, 70.0, two)
+        arms = Arms(np.full(2, BETS), n, p, zero, zero + 1, zero, zero + 1, zero + 70.0, two, zero + 1)
         found = least_evidence(0, 1, 1.0, 1.0, arms)
         levels = np.unique(np.concatenate((np.linspace(0.001, 0.999, 120), np.linspace(p[1], p[0], 60))))
         parts = [
@@ -248,7 +248,7 @@ def test_the_floor_of_an_arm_by_bets_is_one(other: int) -> None:
             continue
         n, p = np.full(2, float(len(values))), np.full(2, values.mean())
         two, zero = np.repeat([[x] for x in atoms(values)], 2, axis=1), np.zeros(2)
-        arms = Arms(np.array([BETS, other]), n, p, zero, zero + 1, zero, zero + 1, 70.0, two)
+        arms = Arms(np.array([BETS, other]), n, p, zero, zero + 1, zero, zero + 1, zero + 70.0, two, zero + 1)
         floor = floor_of(0, arms)
         for u, v in rng.uniform(0.001, 0.999, (20, 2)):
             known = mixtures.parts(seen(other, n[1], p[1], *two[:, 1]), v, 70.0, BELOW)

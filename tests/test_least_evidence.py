@@ -290,11 +290,11 @@ def test_joint_stops_where_brute_force_would() -> None:
         explorer = sp.Explorer(sp.TopK(4, 2))
         drive(explorer, sp.Bernoulli([0.9, 0.7, 0.4, 0.05]), seed=seed)
         policy, view = explorer.policy, explorer.view
-        kinds, n, p, low, high, shift, scale, rho, _ = policy.weigh(view)
+        kinds, n, p, low, high, shift, scale, rho, *_ = policy.weigh(view)
         for h in np.flatnonzero(explorer.decision):
             for j in np.flatnonzero(explorer.decision == 0):
                 two = [h, j]
-                state = State(np.ones(2), kinds[two], n[two], p[two], low[two], high[two], shift[two], scale[two], rho, 0.0)
+                state = State(np.ones(2), kinds[two], n[two], p[two], low[two], high[two], shift[two], scale[two], rho[0], 0.0)
                 assert min(state.brute()) >= policy.threshold(0.05) - 1e-6
 
 

@@ -320,7 +320,8 @@ def test_least_evidence_against_a_grid() -> None:
             scale.append(unit)
         arms = Arms(
             np.array([Family.STUDENT] * 2), np.array([s.n for s in rows]), np.array([s.p for s in rows]), np.full(2, -np.inf),
-            np.full(2, np.inf), np.array(shift), np.array(scale), 1.0, np.array([[s[k] for s in rows] for k in (3, 4)]),
+            np.full(2, np.inf), np.array(shift), np.array(scale), np.ones(2), np.array([[s[k] for s in rows] for k in (3, 4)]),
+            np.ones(2),
         )  # fmt: skip
         found = compiled("least").least_evidence(0, 1, 1.0, 1.0, arms)
         least = min(

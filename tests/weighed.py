@@ -25,4 +25,5 @@ def evidence(family, n, p, u, rho, side, inner=0.5, share=0.0):
 
 def arms_of(families: Any, n: Any, p: Any, low: Any, high: Any, shift: Any, scale: Any, rho: float, share: float = 0.0) -> Arms:
     """Several arms; as far as bets know, so large a share of their values is at the mean, and the others are 0 and 1."""
-    return Arms(families, n, p, low, high, shift, scale, rho, np.array([np.clip(p, 0.0, 1.0), np.full(len(n), share)]))
+    one, atoms = np.ones(len(n)), np.array([np.clip(p, 0.0, 1.0), np.full(len(n), share)])
+    return Arms(families, n, p, low, high, shift, scale, rho * one, atoms, one)

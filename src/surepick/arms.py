@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
@@ -28,6 +28,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 FIRST = 1_000_000  # entries of a list among which one that is not a number is looked for
 FEW = 10_000  # names up to which one that resembles an unknown one is looked for
 FAR = 4e12  # how far from 0 values may be, in units of their range or scale: at 1e12 they have four digits left
+CHEAPEST = 1e-12  # the least that an observation may cost; the inverse is the most
+SELDOM = ("cost",)  # fields of an arm that few declare
 WIDEST = 1e70  # bounds, scales and values up to this; squares of variances then stay within floating point
 
 
@@ -48,11 +50,16 @@ class Arm:
         have normally distributed values, with neither bounds nor a known scale.
     scale : float, optional
         R for a sub-Gaussian arm: its standard deviation if it is normal.
+    cost : float
+        What one observation of the arm costs, in any unit that all arms share. Policies sample where evidence is cheap; the
+        guarantee does not depend on it.
 
     Examples
     --------
     >>> Arm("price", low=10, high=20)
     Arm(name='price', low=10.0, high=20.0, kind='bounded', scale=None)
+    >>> Arm("survey", kind="bernoulli", cost=3.5)
+    Arm(name='survey', low=0.0, high=1.0, kind='bernoulli', scale=None, cost=3.5)
     """
 
     name: Hashable
@@ -60,10 +67,19 @@ class Arm:
     high: float = 1.0
     kind: Kind = "bounded"
     scale: float | None = None
+    cost: float = 1.0
 
     def __post_init__(self) -> None:
         name = _name(self.name)
         object.__setattr__(self, "name", name)
+        cost = real(self.cost)
+        if cost is None or not CHEAPEST <= cost <= 1 / CHEAPEST:
+            raise ProblemError(
+                f"Arm {name!r} needs a cost that is a positive number from {CHEAPEST:g} to {1 / CHEAPEST:g}, what one "
+                f"observation of it costs, not {short(self.cost)}; leave it out if all arms cost the same.",
+                key="cost",
+            )
+        object.__setattr__(self, "cost", cost)
         if not among(self.kind, KINDS):
             raise ProblemError(f"Arm {name!r} has kind {short(self.kind)}; use one of {', '.join(KINDS)}.", key="kind")
         low, high, scale = real(self.low), real(self.high), real(self.scale)
@@ -120,6 +136,19 @@ class Arm:
             raise ProblemError(f"{who} is unbounded: leave out low and high, or use kind='bounded'.", key="low")
         object.__setattr__(self, "low", -math.inf)
         object.__setattr__(self, "high", math.inf)
+
+    def __repr__(self) -> str:
+        """What is seldom declared is left out where it is not."""
+        shown = [one for one in fields(self) if one.name not in SELDOM or getattr(self, one.name) != one.default]
+        return f"Arm({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in shown)})"
+
+    def __getstate__(self) -> list[Any]:
+        return [getattr(self, one.name) for one in fields(self)]
+
+    def __setstate__(self, state: list[Any]) -> None:
+        """What was pickled before a field was added has its default."""
+        for i, one in enumerate(fields(self)):
+            object.__setattr__(self, one.name, state[i] if i < len(state) else one.default)
 
     @property
     def farthest(self) -> float:

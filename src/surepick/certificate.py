@@ -58,6 +58,8 @@ class Certificate:
         The guarantee needs arms that are independent of each other; see ``conditions``.
     ended : list
         The arms that can never be sampled again.
+    cost : float or None
+        What all observations cost; None if no arm has a cost of its own.
     waiting : list
         The arms with half a pair, where variances come from pairs of values: until the other half is there, nothing is certified.
     """
@@ -86,6 +88,7 @@ class Certificate:
     independent: bool = False
     ended: list[Any] = field(default_factory=list)
     waiting: list[Any] = field(default_factory=list)
+    cost: float | None = None
 
     @property
     def conditions(self) -> list[str]:
@@ -145,6 +148,7 @@ class Certificate:
             "blocking": self.blocking,
             "attained": self.attained,
             "samples": self.samples,
+            **({} if self.cost is None else {"cost": self.cost}),
             "counts": self.counts.tolist(),
             "estimate": [_plain(x) for x in self.estimate.tolist()],
             "lower": [_plain(x) for x in self.lower.tolist()],
@@ -162,7 +166,8 @@ class Certificate:
     def __str__(self) -> str:
         least = f"{1 - self.delta:.10g}" if self.delta > 1e-9 else f"1 - {self.delta:g}"
         sure, given = f"with probability at least {least}", ", if arms are independent" if self.independent else ""
-        after = f"after {self.samples:,} sample{'' if self.samples == 1 else 's'}"
+        paid = "" if self.cost is None else f" at a cost of {self.cost:,.12g}"
+        after = f"after {self.samples:,} sample{'' if self.samples == 1 else 's'}{paid}"
         if self.certified and self.undecided.any():
             if self.per_arm and self._several:
                 return f"Certified {after}: {sure} each of these arms is within {self.epsilon:g} of {self.yardstick}{given}."

@@ -116,6 +116,18 @@ class Exploration:
             self.settings, self._moment = settings, None
 
     @property
+    def cost_budget(self) -> float | None:
+        """What all observations may cost at most; it may be changed on the way, as ``budget``."""
+        return self.settings.cost_budget
+
+    @cost_budget.setter
+    def cost_budget(self, cost_budget: float | None) -> None:
+        settings = replace(self.settings, cost_budget=cost_budget)
+        with self.lock:
+            self._keep()
+            self.settings, self._moment = settings, None
+
+    @property
     def spend(self) -> bool:
         """The whole budget is to be spent."""
         return self.settings.spend
@@ -154,6 +166,17 @@ class Exploration:
     def samples(self) -> int:
         """Observations of all arms so far."""
         return int(self.record.counts.sum())
+
+    @property
+    def cost(self) -> float:
+        """What all observations so far cost; their number if no arm has a cost of its own."""
+        return self.problem.cost_of(self.record.counts)
+
+    def samples_paid(self) -> int:
+        """How many observations the rest of the budget in cost pays for, whatever arms they are of."""
+        assert self.cost_budget is not None
+        prices = self.problem.prices
+        return max(0, (prices.of(self.cost_budget) - prices.total(self.record.counts)) // prices.dearest)
 
     @property
     def paused(self) -> list[Any]:
@@ -209,20 +232,21 @@ class Exploration:
 
     @property
     def done(self) -> bool:
-        """Certified, out of budget, or every arm that could still tell something has ended."""
+        """Certified, out of budget, or every arm that could still tell something has ended or costs more than is left."""
         with self.lock:
             return self._now.spent or self.certified or self._stuck
 
     @property
     def _stuck(self) -> bool:
-        if not self._ended.any():
+        over = self._ended | ~self._now.payable
+        if not over.any():
             return False
         missing = self.confidence.missing(self.record) > 0
         if (missing & self._ended).any():  # an arm that ended without an estimate: nothing will ever be certified
             return True
         if self.spend:  # all that is left is spent on what can still be sampled
-            return bool(self._ended.all())
-        return self.started and not (self.undecided & ~self._ended).any()
+            return bool(over.all())
+        return self.started and not (self.undecided & ~over).any()
 
     @alone
     def attained(self) -> float:

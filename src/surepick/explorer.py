@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from . import frames, saving
 from .arms import Bools, Floats, Ints, Values
-from .checks import MANY, is_whole, short, vouched, whole
+from .checks import MANY, is_whole, number, short, vouched, whole
 from .confidence import Confidence
 from .errors import ObservationError, SettingError
 from .estimators import Moments, Record
@@ -56,6 +57,9 @@ class Explorer(Exploration):
         them within epsilon of the best sum. For best-arm, top-k and best-of-each; for one best arm the two are the same.
     budget : int, optional
         Stop after this many observations, certified or not.
+    cost_budget : float, optional
+        Stop when what is left of this pays for no arm that could still tell something. It is never exceeded: an arm that costs
+        more than is left is not asked for.
     spend : bool
         Spend the whole budget, also after the decision is certified: the certificate is that of all observations.
     dependent : bool
@@ -114,6 +118,7 @@ class Explorer(Exploration):
         epsilon: float = 0.0,
         relative: bool = False,
         budget: int | None = None,
+        cost_budget: float | None = None,
         spend: bool = False,
         dependent: bool = False,
         per_arm: bool = False,
@@ -121,8 +126,8 @@ class Explorer(Exploration):
         super().__init__(
             problem,
             Settings(
-                delta=delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget, spend=spend,
-                dependent=dependent, per_arm=per_arm,
+                delta=delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget,
+                cost_budget=cost_budget, spend=spend, dependent=dependent, per_arm=per_arm,
             ),
         )  # fmt: skip
 
@@ -241,15 +246,41 @@ class Explorer(Exploration):
             if n < 1:
                 return []
         planned = self.record.counts + waiting
-        able = self.able
+        if self.cost_budget is None:
+            return self._next(planned, n, self.able)
+        prices = self.problem.prices
+        return self._paid(planned, n, prices.of(self.cost_budget) - prices.total(planned))
+
+    def _paid(self, planned: Ints, n: int, left: int) -> list[int]:
+        """The next n arms, as far as what is left pays for them (in units of ``prices``): from where it does not pay for the
+        next one, those that it pays for."""
+        prices, planned, chosen = self.problem.prices, planned.copy(), list[int]()
+        while len(chosen) < n and (open_ := self.able & prices.within(left)).any():
+            many = min(n - len(chosen), left // min(prices.each[i] for i in np.flatnonzero(open_)))
+            asked = self._next(planned, many, open_)
+            paid = prices.paid(asked, left)
+            chosen += paid
+            for arm in paid:
+                planned[arm] += 1
+                left -= prices.each[arm]
+            if len(paid) == len(asked) < many or not paid:
+                break
+        return chosen
+
+    def _next(self, planned: Ints, n: int, able: Bools) -> list[int]:
+        """The next n arms among these, after those that are planned."""
         if self.started:
-            return self._checked((self.policy.spend if self.spend else self.policy.choose)(self.view, planned, n), n)
-        missing = np.where(able, np.maximum(self.confidence.missing(self.record) - waiting, 0), 0)
+            view = self.view
+            if (able != self.able).any():
+                view = copy.copy(view)
+                view.open = able
+            return self._checked((self.policy.spend if self.spend else self.policy.choose)(view, planned, n), n)
+        missing = np.where(able, np.maximum(self.confidence.missing(self.record) - (planned - self.record.counts), 0), 0)
         first: list[int] = np.repeat(np.arange(self.problem.m), missing)[:n].tolist()
         if len(first) == n:
             return first
         # Every arm is wanted; nothing tells them apart yet.
-        return first + spread(able, planned + missing, self.problem.scales, n - len(first))
+        return first + spread(able, planned + missing, self.problem.priority, n - len(first))
 
     def _checked(self, arms: list[int], n: int) -> list[int]:
         """What a policy chose: one from elsewhere may choose what it must not."""
@@ -265,10 +296,27 @@ class Explorer(Exploration):
         )
 
     @alone
-    def plan(self, n: int, pending: Mapping[Any, int] | None = None) -> dict[Any, int]:
-        """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted."""
-        counted = Counter(self.ask(n, pending))
+    def plan(
+        self, n: int | None = None, pending: Mapping[Any, int] | None = None, *, cost: float | None = None
+    ) -> dict[Any, int]:
+        """How many of the next n samples to take of each arm, by name; {} when done. As ``ask(n)``, counted.
+
+        Instead of n, ``cost``: as many as this pays for, up to 10,000,000.
+        """
+        if (n is None) == (cost is None):
+            raise SettingError("plan takes either n, how many samples to plan, or cost, what they may cost: give one of the two.")
+        asked = self.ask(n, pending) if n is not None else self._for(cost, pending)
+        counted = Counter(asked)
         return {self.problem.names[i]: counted[i] for i in sorted(counted)}
+
+    def _for(self, cost: object, pending: Mapping[Any, int] | None) -> list[int]:
+        """The next arms that may be asked for, as far as this cost pays for them."""
+        planned, prices = self.record.counts + self._waiting(pending), self.problem.prices
+        left = prices.of(number(cost, "cost", "a number of at least 0", lambda x: x >= 0))
+        if self.cost_budget is not None:
+            left = min(left, prices.of(self.cost_budget) - prices.total(planned))
+        n = MANY if self.budget is None else min(MANY, self.budget - int(planned.sum()))
+        return [] if self.done or n < 1 else self._paid(planned, n, left)
 
     def _waiting(self, pending: Mapping[Any, int] | None) -> Ints:
         waiting = np.zeros(self.problem.m, dtype=np.int64)

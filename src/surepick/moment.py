@@ -58,8 +58,18 @@ class Moment:
 
     @property
     def spent(self) -> bool:
-        """The budget is."""
-        return self.settings.budget is not None and self.samples >= self.settings.budget
+        """The budget is: in observations, or in cost, when what is left pays for no arm that could be sampled."""
+        if self.settings.budget is not None and self.samples >= self.settings.budget:
+            return True
+        return self.settings.cost_budget is not None and not (self.payable & ~self.ended).any()
+
+    @lazy
+    def payable(self) -> Bools:
+        """The arms of which what is left of the budget in cost pays for one more observation."""
+        if self.settings.cost_budget is None:
+            return np.ones(self.problem.m, dtype=np.bool_)
+        prices = self.problem.prices
+        return prices.within(prices.of(self.settings.cost_budget) - prices.total(self.record.counts))
 
     @lazy
     def view(self) -> View:
@@ -155,6 +165,7 @@ class Moment:
             rival=policy.rival(self.view) if self.started and self.undecided.any() else None,
             attained=self.attained if certified or self.spent else None,
             samples=self.samples,
+            cost=problem.cost_of(record.counts) if problem.priced else None,
             policy=str(policy),
             rule=policy.rule,
             confidence=str(self.confidence),

@@ -192,6 +192,9 @@ def _problem(problem: Problem) -> dict[str, Any] | None:
     if keys is None:
         return None
     arms = [{**dataclasses.asdict(arm), "name": arm.name} for arm in problem.arms]
+    for entry in arms:
+        if entry["cost"] == 1.0:  # as before there were costs
+            del entry["cost"]
     return {"kind": problem.kind, "parameter": problem.parameter.name, "keys": _plain(keys), "arms": _plain(arms)}
 
 

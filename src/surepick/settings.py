@@ -37,6 +37,7 @@ class Settings:
     relative: bool = field(default=False, metadata=_says("true or false"))
     per_arm: bool = field(default=False, metadata=_says("true or false"))
     budget: int | None = field(default=None, metadata=_says("a whole number of samples"))
+    cost_budget: float | None = field(default=None, metadata=_says("a number of at least 0, what all samples may cost"))
     spend: bool = field(default=False, metadata=_says("true or false"))
     dependent: bool = field(default=False, metadata=_says("true or false"))
     policy: str | Policy = field(default="auto", metadata=_says("the name of a policy, such as 'auto' or 'coci'"))
@@ -52,6 +53,9 @@ class Settings:
             "relative": flag(self.relative, "relative"),
             "per_arm": flag(self.per_arm, "per_arm"),
             "budget": None if self.budget is None else whole(self.budget, "budget", 0, LARGEST),
+            "cost_budget": None
+            if self.cost_budget is None
+            else number(self.cost_budget, "cost_budget", "a number of at least 0", lambda x: x >= 0),
             "spend": flag(self.spend, "spend"),
             "dependent": flag(self.dependent, "dependent"),
             "policy": asked_policy(self.policy),
@@ -64,7 +68,7 @@ class Settings:
                 "per_arm=True takes epsilon in units of the parameter; leave out relative=True, a share of the best sum.",
                 key="per_arm",
             )
-        if self.spend and self.budget is None:
+        if self.spend and self.budget is None and self.cost_budget is None:
             raise SettingError("spend=True needs a budget: say how many observations to spend.", key="spend")
 
     def asked(self) -> dict[str, Any]:

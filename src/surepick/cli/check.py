@@ -26,6 +26,9 @@ def check(
         ),
     ],
     next_: Annotated[int, typer.Option("--next", metavar="N", min=0, help="How many samples to plan.")] = 100,
+    next_cost: Annotated[
+        float | None, typer.Option("--next-cost", metavar="C", min=0, help="Plan what this cost pays for.", show_default=False)
+    ] = None,
     arm: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column with the arms.", show_default=False)] = None,
     value: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column with the values.", show_default=False)] = None,
     order: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column with the order.", show_default=False)] = None,
@@ -42,7 +45,8 @@ def check(
     at which a value was told, not that of the visit: nothing is added later to a moment that has been judged. Values with the
     same entry in a column row were observed together, which needs dependent = true in the study, or --dependent.
 
-    The plan says how many of the next N samples to take of each arm; it changes when their values are in.
+    The plan says how many of the next N samples to take of each arm, or with --next-cost of as many as that cost pays for; it
+    changes when their values are in.
     """
     from ..study import load, read_table, tell_table
 
@@ -50,7 +54,7 @@ def check(
     explorer = spec.explorer()
     told = tell_table(explorer, read_table(data).naming(arm=arm, value=value, order=order, row=row))
     certificate = explorer.certificate()
-    plan = explorer.plan(next_) if next_ else {}
+    plan = explorer.plan(cost=next_cost) if next_cost is not None else explorer.plan(next_) if next_ else {}
     total: float | None = None
     if explorer.started and not certificate.certified:
         from .watch import estimate_total
@@ -86,10 +90,15 @@ def check(
             "otherwise."
         )
     if plan:
-        say(f"Plan for the next {sum(plan.values()):,} samples:")
+        planned = sum(plan.values())
+        paid = sum(n * spec.problem.costs[spec.problem.index[name]] for name, n in plan.items())
+        say(f"Plan for the next {planned:,} samples{f', which cost {paid:,.12g}' if spec.problem.priced else ''}:")
         table(["arm", "samples"], [(str(name), f"{n:,}") for name, n in plan.items()])
+    elif next_cost is not None and not explorer.done:
+        say(f"A cost of {next_cost:g} pays for no sample.")
     elif not certificate.certified and next_:
-        say(f"The budget of {spec.budget:,} samples is spent; raise it in {file} to go on.")
+        what = f"{spec.budget:,} samples" if spec.budget is not None else f"{spec.cost_budget:g} in cost"
+        say(f"The budget of {what} is spent; raise it in {file} to go on.")
     if spec.spend and left:
         say(f"The whole budget is to be spent: {left:,.0f} samples are left.")
     elif left is not None and math.isinf(left):

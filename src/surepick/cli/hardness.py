@@ -25,6 +25,7 @@ def hardness(file: File, as_json: AsJson = False) -> None:
     decision = spec.problem.solve(theta)
     tie = result.radius.min() == 0
     shares, least = result.proportions, result.lower_bound(spec.delta)
+    cheapest = result.lower_bound_cost(spec.delta) if spec.problem.priced else None
     policies = {
         name: {
             "expected": result.expected(spec.delta, policy=name),
@@ -51,6 +52,7 @@ def hardness(file: File, as_json: AsJson = False) -> None:
                 "characteristic_time": plain(result.characteristic_time),
                 "proportions": None if shares is None else plain_list(shares),
                 "lower_bound": plain(least),
+                **({"lower_bound_cost": plain(cheapest)} if spec.problem.priced else {}),
                 "samples": {name: {key: plain(x) for key, x in row.items()} for name, row in policies.items()},
             }
         )
@@ -85,6 +87,8 @@ def hardness(file: File, as_json: AsJson = False) -> None:
         ends = " when values are at the ends of the arms' bounds" if any(a.kind == "bounded" for a in spec.problem.arms) else ""
         time = _figure(result.characteristic_time or 0.0)
         say(f"T* = {time}: no algorithm takes fewer than {_whole(least)} samples on average{ends}.")
+    if cheapest is not None and math.isfinite(cheapest):
+        say(f"C* = {_figure(result.characteristic_cost or 0.0)}: no algorithm spends less than {cheapest:,.6g} on average.")
     if tie:
         say("The best decision is not unique: no number of samples tells the best ones apart. Set epsilon or a budget.", "yellow")
 

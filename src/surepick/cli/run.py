@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Budget, Dependent, Epsilon, PerArm, Relative, Seed
+from .options import Budget, CostBudget, Dependent, Epsilon, PerArm, Relative, Seed
 from .talk import AsJson, File, Plot, emit, open_folder, save_pictures, say, show_certificate
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def run(
     relative: Relative = None,
     per_arm: PerArm = None,
     budget: Budget = None,
+    cost_budget: CostBudget = None,
     spend: Annotated[bool | None, typer.Option(help="Spend the whole budget.", show_default=False)] = None,
     dependent: Dependent = None,
     policy: Annotated[str | None, typer.Option(help="auto, coci, ts-explore:q=0.3, ...", show_default=False)] = None,
@@ -43,8 +44,8 @@ def run(
     from ..study import load
 
     spec = load(file).replace(
-        delta=delta, epsilon=epsilon, relative=relative, per_arm=per_arm, budget=budget, spend=spend, dependent=dependent,
-        policy=policy, confidence=confidence, seed=seed,
+        delta=delta, epsilon=epsilon, relative=relative, per_arm=per_arm, budget=budget, cost_budget=cost_budget,
+        spend=spend, dependent=dependent, policy=policy, confidence=confidence, seed=seed,
     )  # fmt: skip
     if spec.environment is None:
         raise StudyError(

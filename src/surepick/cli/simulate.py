@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Budget, Dependent, Epsilon, PerArm, Relative, Seed
+from .options import Budget, CostBudget, Dependent, Epsilon, PerArm, Relative, Seed
 from .talk import AsJson, File, Plot, emit, number, open_folder, plain, say, table
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def simulate(
     per_arm: PerArm = None,
     dependent: Dependent = None,
     budget: Budget = None,
+    cost_budget: CostBudget = None,
     seed: Seed = None,
     processes: Annotated[
         int | None, typer.Option(metavar="P", help="Processes.  [default: one on every core]", min=1, show_default=False)
@@ -65,7 +66,15 @@ def simulate(
     from ..lab.simulation import check_path
     from ..study import load
 
-    spec = load(file).replace(epsilon=epsilon, relative=relative, per_arm=per_arm, dependent=dependent, budget=budget, seed=seed)
+    spec = load(file).replace(
+        epsilon=epsilon,
+        relative=relative,
+        per_arm=per_arm,
+        dependent=dependent,
+        budget=budget,
+        cost_budget=cost_budget,
+        seed=seed,
+    )
     if spec.environment is None:
         raise StudyError(f"{file}, key simulate: there is no truth to draw from; add a [simulate] table.")
     if spec.spend:
@@ -95,6 +104,7 @@ def simulate(
                 per_arm=spec.per_arm,
                 dependent=spec.dependent,
                 budget=spec.budget,
+                cost_budget=spec.cost_budget,
                 executor=processes if executor is None else executor,
                 store=store,
                 progress=look,
@@ -143,6 +153,7 @@ def _pictures(found: Simulation, folder: Path, title: str) -> list[str]:
 def show_summary(rows: list[dict[str, Any]]) -> None:
     """A line a policy and delta."""
     bounded = any(math.isfinite(row["lower_bound"]) for row in rows)
+    priced, dear = "cost" in rows[0], any(math.isfinite(row.get("cost_lower_bound", math.nan)) for row in rows)
     table(
         [
             "policy",
@@ -153,6 +164,8 @@ def show_summary(rows: list[dict[str, Any]]) -> None:
             "median",
             "5–95 %",
             *(["× bound"] * bounded),
+            *(["cost ± se"] * priced),
+            *(["× bound"] * dear),
         ],
         [
             (
@@ -164,6 +177,8 @@ def show_summary(rows: list[dict[str, Any]]) -> None:
                 f"{row['median']:,.0f}",
                 f"{row['q05']:,.0f}–{row['q95']:,.0f}",
                 *([number(row["ratio"])] * bounded),
+                *([_with_error(row["cost"], row["cost_se"])] if priced else []),
+                *([number(row["cost_ratio"])] if dear else []),
             )
             for row in rows
         ],
@@ -180,6 +195,15 @@ def show_summary(rows: list[dict[str, Any]]) -> None:
     if bounded:
         least = sorted({row["delta"]: row["lower_bound"] for row in rows}.items(), reverse=True)
         say("No policy takes fewer samples on average than " + ", ".join(f"{b:,.0f} at δ = {d:g}" for d, b in least) + ".")
+    if dear:
+        least = sorted({row["delta"]: row["cost_lower_bound"] for row in rows}.items(), reverse=True)
+        say("No policy spends less on average than " + ", ".join(f"{b:,.6g} at δ = {d:g}" for d, b in least) + ".")
+
+
+def _with_error(mean: float, error: float) -> str:
+    """A mean and its standard error, to whole numbers if it is large."""
+    form = ",.0f" if mean >= 100 else ",.4g"
+    return f"{mean:{form}}" + ("" if math.isnan(error) else f" ± {error:{form}}")
 
 
 def _percent(share: float) -> str:

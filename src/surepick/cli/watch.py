@@ -131,7 +131,7 @@ def estimate_total(explorer: Explorer, trace: Trace | None = None) -> float | No
     about the paper's radius.
     """
     if explorer.spend:
-        return float(explorer.budget or 0)
+        return None if explorer.budget is None else float(explorer.budget)
     if explorer.epsilon > 0:
         total = None if trace is None else foreseen(trace)
         return total if total is None or explorer.budget is None else min(total, float(explorer.budget))
@@ -186,7 +186,7 @@ def explore(explorer: Explorer, world: Environment, *, seed: int, batch: int = 1
 
 def warn_of_ties(spec: StudySpec) -> None:
     """Say beforehand that a run cannot end: the simulated truth has two best decisions, and nothing else stops it."""
-    if spec.epsilon > 0 or spec.budget is not None or spec.problem.m > 200:
+    if spec.epsilon > 0 or spec.budget is not None or spec.cost_budget is not None or spec.problem.m > 200:
         return
     if hardness(spec.problem, spec.theta()).radius.min() == 0:
         say(

@@ -104,7 +104,7 @@ class Confidence(Parametric, ABC):
         """For ``lower``: the form of the intervals, the four terms of the logarithm in a radius, and other constants."""
         problem = self.problem
         signs = np.full(problem.m, getattr(problem, "sign", 1.0))
-        span = np.array([problem.low, problem.high, problem.scales, record.rounding, signs])
+        span = np.array([problem.low, problem.high, problem.scales, record.rounding, signs, problem.priority, problem.dearness])
         known = np.zeros((4, 0)) if units is None else units
         first, power, second, third = map(float, logs)
         return Sequence(int(form), first, power, second, third, float(level), float(rho), float(norm), known, span)

@@ -49,6 +49,11 @@ class Hardness:
     proportions : array or None
         w*, the shares of the samples that the bound gives to the arms; None where T* is not a positive number.
 
+    characteristic_cost : float or None
+        C*, the same for what samples cost: see ``lower_bound_cost``.
+    cost_proportions : array or None
+        The shares of the cost that this bound gives to the arms.
+
     Notes
     -----
     ``characteristic_time`` and ``proportions`` are worked out when they are first asked for. That takes milliseconds for tens of
@@ -75,6 +80,20 @@ class Hardness:
     def characteristic_time(self) -> float | None:
         return None if self._bound is None else self._bound[0]
 
+    @cached_property
+    def _bound_in_cost(self) -> tuple[float, Floats | None] | None:
+        from .lower_bound import characteristic_time
+
+        return characteristic_time(self.problem, self.theta, self.problem.costs) if self.problem.priced else self._bound
+
+    @property
+    def characteristic_cost(self) -> float | None:
+        return None if self._bound_in_cost is None else self._bound_in_cost[0]
+
+    @property
+    def cost_proportions(self) -> Floats | None:
+        return None if self._bound_in_cost is None else self._bound_in_cost[1]
+
     @property
     def proportions(self) -> Floats | None:
         return None if self._bound is None else self._bound[1]
@@ -96,6 +115,14 @@ class Hardness:
         if self.characteristic_time is None or delta >= 0.5:  # a coin is right as often
             return None if self.characteristic_time is None else 0.0
         return self.characteristic_time * (1 - 2 * delta) * math.log((1 - delta) / delta)
+
+    def lower_bound_cost(self, delta: float) -> float | None:
+        """C* kl(delta, 1 - delta): no algorithm that is wrong with probability at most delta spends less on average, under what
+        ``lower_bound`` says. The same number where every arm costs 1."""
+        self._measure("coci", delta)
+        if self.characteristic_cost is None or delta >= 0.5:
+            return None if self.characteristic_cost is None else 0.0
+        return self.characteristic_cost * (1 - 2 * delta) * math.log((1 - delta) / delta)
 
     def upper_bound(self, delta: float, policy: str = "coci") -> float:
         """Theorem 1: with probability 1 - delta COCI (or uniform sampling, with H_uniform) takes at most so many samples."""

@@ -10,6 +10,9 @@ every lambda. Alt is a union of half-spaces, and the rows that matter are found 
 
 Any finite part of Alt asks for less, so that every linear program on the way, by its dual solution, gives a valid lower bound.
 What is returned is the last of them, not the value at w, which approaches T* from above.
+
+If an observation of arm i costs c_i, the same holds for E[cost] with C* = min sum_i c_i u_i: in v_i = c_i u_i, what is spent on
+arm i, it is the same program with d(theta_i, lambda_i) / c_i in place of d.
 """
 
 from __future__ import annotations
@@ -34,8 +37,9 @@ ROUNDS = 500
 LEAST = 1e-11  # the smallest share of an arm
 
 
-def characteristic_time(problem: Problem, theta: Floats) -> tuple[float, Floats | None] | None:
-    """T* and w*; None if not all alternatives of the class can be searched. Theta has been checked.
+def characteristic_time(problem: Problem, theta: Floats, costs: Floats | None = None) -> tuple[float, Floats | None] | None:
+    """T* and w*, or with costs C* and the shares of the cost; None if not all alternatives of the class can be searched. Theta
+    has been checked.
 
     T* is infinite if the optimum is not unique, and 0 if no parameter in the arms' range changes it; there is no w* then.
     """
@@ -52,10 +56,13 @@ def characteristic_time(problem: Problem, theta: Floats) -> tuple[float, Floats 
     spaces = reachable(spaces, problem, theta)
     if len(spaces.gap) == 0:
         return 0.0, None
-    return _cutting_planes(Divergence(problem, theta), spaces, rivals)
+    return _cutting_planes(Divergence(problem, theta), spaces, rivals, np.ones(problem.m) if costs is None else costs)
 
 
-def _cutting_planes(divergence: Divergence, spaces: HalfSpaces, rivals: Rivals | None) -> tuple[float, Floats] | None:
+def _cutting_planes(
+    divergence: Divergence, spaces: HalfSpaces, rivals: Rivals | None, costs: Floats
+) -> tuple[float, Floats] | None:
+    """Shares, and what cuts multiply, are of cost: a unit spent on arm i gives 1 / cost_i samples."""
     m = len(divergence.theta)
     best = np.full(m, 1.0 / m)
     value = 0.0  # of ``best``: at most 1 / T*
@@ -67,7 +74,8 @@ def _cutting_planes(divergence: Divergence, spaces: HalfSpaces, rivals: Rivals |
     close = CLOSE if rivals is None else 1e-2  # rivals are looked for early on
     for _ in range(ROUNDS):
         for w in queries:
-            values, d = best_responses(divergence, spaces, w)
+            values, d = best_responses(divergence, spaces, w / costs)
+            d = d / costs[spaces.arms]
             if values.min() > value:
                 best, value, nearest = w, float(values.min()), d
             unit = unit or 1.0 / value
@@ -83,7 +91,7 @@ def _cutting_planes(divergence: Divergence, spaces: HalfSpaces, rivals: Rivals |
             if rivals is None:
                 moved = np.bincount(spaces.arms[spaces.c != 0], minlength=m) > 0
                 return time, np.where(moved, best, 0.0) / best[moved].sum()
-            more = rivals.beating(divergence, best, (1.0 - 2 * close) / time)
+            more = rivals.beating(divergence, best / costs, (1.0 - 2 * close) / time)
             if more is None:
                 return None
             if len(more.gap):

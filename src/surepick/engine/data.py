@@ -80,8 +80,9 @@ class Arms(NamedTuple):
     high: Array
     shift: Array
     scale: Array
-    rho: float
+    rho: Array
     atoms: Array  # two rows, see :class:`Seen` and kernels/bets.py
+    costs: Array  # of one observation
 
 
 class JointTest(NamedTuple):

@@ -136,10 +136,13 @@ class Unit(IntEnum):
 
 class Span(IntEnum):
     """Rows of a sequence's ``span``: the smallest and the largest value of every arm's parameter, its scale, what rounding may
-    take from a bound, by which it is put outwards, and -1 if the problem looks for small parameters, else 1."""
+    take from a bound, by which it is put outwards, -1 if the problem looks for small parameters, else 1, its priority,
+    and its cost as a multiple of the least."""
 
     LOW = 0
     HIGH = 1
     WIDE = 2
     ROUNDING = 3
     SIGN = 4
+    PRIORITY = 5
+    COST = 6

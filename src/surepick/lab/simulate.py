@@ -43,6 +43,7 @@ def simulate(
     per_arm: bool = False,
     dependent: bool = False,
     budget: int | None = None,
+    cost_budget: float | None = None,
     executor: Executor | int | None = None,
     store: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[Standing], object] | None = None,
@@ -65,7 +66,7 @@ def simulate(
     runs : int
         Runs of every combination.
     seed : int
-    epsilon, relative, per_arm, dependent, budget
+    epsilon, relative, per_arm, dependent, budget, cost_budget
         As for :class:`surepick.Explorer`.
     executor : int or concurrent.futures.Executor, optional
         By default a pool with a process on every core. A number is that many processes; 1 is this process. Any executor
@@ -103,6 +104,7 @@ def simulate(
         "per_arm": per_arm,
         "dependent": dependent,
         "budget": budget,
+        "cost_budget": cost_budget,
     }
     cells = [
         Cell(name, label, world, _fitted(Settings(delta=d, policy=policy, confidence=confidence, **asked), world), start, count)

@@ -39,11 +39,12 @@ class Simulation:
     table : pandas.DataFrame
         A row a run: ``problem``, ``policy`` (its label), ``confidence`` (the sequence that was used), ``delta``, ``run``,
         ``samples``, ``certified``, ``correct`` and ``decision``. A decision is ``{0 3}`` for a choice of arms, by their numbers,
-        and ``(2 0 1)`` for any other vector. It is correct if it is optimal at the truth or, with an epsilon, near enough.
+        and ``(2 0 1)`` for any other vector. It is correct if it is optimal at the truth or, with an epsilon, near enough. If an
+        arm has a cost of its own, there is also ``cost``, what the samples cost.
     problems : dict
         The problem and its true parameters, by name.
     settings : dict
-        ``runs``, ``seed``, ``epsilon``, ``relative``, ``per_arm``, ``dependent`` and ``budget``.
+        ``runs``, ``seed``, ``epsilon``, ``relative``, ``per_arm``, ``dependent``, ``budget`` and ``cost_budget``.
     decisions : sequence of arrays
         The decision of every row of the table, as a vector; equal ones are the same array.
     """
@@ -74,6 +75,8 @@ class Simulation:
                 "decision": [text_of(decision, cell.world.problem) for cell in cells for decision in cell.decisions],
             }
         )
+        if any(cell.world.problem.priced for cell in cells):
+            table.insert(6, "cost", np.concatenate([cell.costs for cell in cells]))
         texts = ["problem", "policy", "confidence", "decision"]
         decisions = [decision for cell in cells for decision in cell.decisions]
         return cls(table.astype(dict.fromkeys(texts, "str")), dict(problems), settings, decisions)
@@ -86,6 +89,9 @@ class Simulation:
         share of all runs, with an exact 95 % interval from ``error_low`` to ``error_high`` (Clopper and Pearson); of the samples
         of all runs the ``mean``, its standard error ``se`` and quantiles ``q05``, ``q25``, ``median``, ``q75``, ``q95``;
         ``lower_bound``, the mean below which no policy can be; and ``ratio``, the mean as a multiple of it.
+
+        If an arm has a cost of its own, also ``cost``, the mean of what a run costs, its standard error ``cost_se``,
+        ``cost_lower_bound``, below which no policy can be, and ``cost_ratio``, the mean as a multiple of it.
 
         The lower bound is NaN where it is not known, with an epsilon, and for more than 200 arms (50 for matchings and paths),
         where it may take minutes; ``hardness(problem, theta).lower_bound(delta)`` works it out. The ratio is NaN also
@@ -116,9 +122,20 @@ class Simulation:
                     **{key: float(np.quantile(samples, q)) for key, q in QUANTILES.items()},
                     "lower_bound": bound,
                     "ratio": mean / bound if 0 < bound < math.inf and group["certified"].all() else math.nan,
+                    **(self._in_cost(name, delta, group) if "cost" in group else {}),
                 }
             )
         return pd.DataFrame(rows).astype({"problem": "str", "policy": "str"})
+
+    def _in_cost(self, name: str, delta: float, group: pd.DataFrame) -> dict[str, float]:
+        costs, bound = group["cost"].to_numpy(), self._lower_bound(name, delta, in_cost=True)
+        mean = float(costs.mean())
+        return {
+            "cost": mean,
+            "cost_se": float(costs.std(ddof=1)) / len(group) ** 0.5 if len(group) > 1 else math.nan,
+            "cost_lower_bound": bound,
+            "cost_ratio": mean / bound if 0 < bound < math.inf and group["certified"].all() else math.nan,
+        }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table, as ``.parquet`` or ``.csv``. The file is there as a whole or not at all."""
@@ -134,20 +151,20 @@ class Simulation:
             part.unlink(missing_ok=True)
         return path
 
-    def _lower_bound(self, name: str, delta: float) -> float:
-        """T* kl(delta, 1 - delta), as :class:`surepick.Hardness` has it, without the radii that it has besides."""
+    def _lower_bound(self, name: str, delta: float, in_cost: bool = False) -> float:
+        """T* kl(delta, 1 - delta), or with C* in place of T*, as :class:`surepick.Hardness` has it, without the radii."""
         problem, theta = self.problems[name]
         if self.settings["epsilon"] > 0 or problem.m > BOUNDED.get(problem.kind, ELSE_BOUNDED):
             return math.nan
-        if name not in self._times:
+        if (name, in_cost) not in self._times:
             from ..difficulty.lower_bound import characteristic_time  # workers do without it
 
-            found = characteristic_time(problem, theta)
-            self._times[name] = math.nan if found is None else found[0]
-        return self._times[name] * (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
+            found = characteristic_time(problem, theta, problem.costs if in_cost else None)
+            self._times[name, in_cost] = math.nan if found is None else found[0]
+        return self._times[name, in_cost] * (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
 
     @cached_property
-    def _times(self) -> dict[str, float]:
+    def _times(self) -> dict[tuple[str, bool], float]:
         return {}
 
     def to_frame(self) -> pd.DataFrame:

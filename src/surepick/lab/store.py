@@ -31,7 +31,13 @@ CREATE TABLE runs (
 ) STRICT, WITHOUT ROWID;
 """
 
-Row = tuple[int, int, bool, bool, Decision]
+# Where it is not the number of samples; a table of its own, since files from before there were costs have none.
+COSTS = """
+CREATE TABLE IF NOT EXISTS costs (cell INTEGER NOT NULL, run INTEGER NOT NULL, cost REAL NOT NULL, PRIMARY KEY (cell, run))
+STRICT, WITHOUT ROWID
+"""
+
+Row = tuple[int, int, bool, bool, float, Decision]
 
 
 class Store:
@@ -42,6 +48,7 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._connection = path, connection
         self._rows: list[tuple[int, int, int, int, int, str]] = []
+        self._costs: list[tuple[int, int, float]] = []
 
     @classmethod
     @contextmanager
@@ -85,6 +92,7 @@ class Store:
                     f"{self.path}: this store has version {version}, but this surepick reads version {VERSION}; "
                     "use the surepick that wrote it, or another file."
                 )
+            self._connection.execute(COSTS)
 
     def cell(self, fingerprint: str, name: str) -> int:
         """The number of a cell here. The name is for people who read the file."""
@@ -94,17 +102,22 @@ class Store:
         return int(found[0])
 
     def rows(self, cell: int, runs: int, problem: Problem) -> Iterator[Row]:
-        """Run, samples, certified, correct and decision of the first runs, as far as they are there."""
-        ask = "SELECT run, samples, certified, correct, decision FROM runs WHERE cell = ? AND run < ?"
+        """Run, samples, certified, correct, cost and decision of the first runs, as far as they are there."""
+        ask = """
+            SELECT run, samples, certified, correct, coalesce(cost, samples), decision
+            FROM runs LEFT JOIN costs USING (cell, run) WHERE cell = ? AND run < ?
+        """
         known = Known()
-        for run, samples, certified, correct, decision in self._connection.execute(ask, (cell, runs)):
-            yield run, samples, bool(certified), bool(correct), known.read(decision, problem)
+        for run, samples, certified, correct, cost, decision in self._connection.execute(ask, (cell, runs)):
+            yield run, samples, bool(certified), bool(correct), float(cost), known.read(decision, problem)
 
     def add(self, cell: int, chunk: Chunk, problem: Problem) -> None:
         """Keep the results of a chunk; they are on the disk after :meth:`flush`."""
         texts = [text_of(decision, problem) for decision in chunk.decisions]
         columns = (chunk.samples.tolist(), chunk.certified.tolist(), chunk.correct.tolist(), texts)
         self._rows += [(cell, run, *row) for run, *row in zip(chunk.runs, *columns, strict=True)]
+        if problem.priced:
+            self._costs += [(cell, run, cost) for run, cost in zip(chunk.runs, chunk.costs.tolist(), strict=True)]
 
     def flush(self) -> None:
         """Put everything on the disk."""
@@ -112,7 +125,8 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             with self._connection:
                 self._connection.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", self._rows)
-            self._rows = []
+                self._connection.executemany("INSERT OR IGNORE INTO costs VALUES (?, ?, ?)", self._costs)
+            self._rows, self._costs = [], []
 
 
 def _foreign(file: Path) -> SettingError:

@@ -68,6 +68,7 @@ class Chunk:
     samples: Ints
     certified: Bools
     correct: Bools
+    costs: Floats
     decisions: list[Decision]  # equal ones are one array
     seconds: float
     pace: float | None
@@ -84,6 +85,7 @@ def run_chunk(world: World | bytes, settings: Settings | bytes, seed: int, runs:
     kind = str(asked.policy), str(asked.confidence), here.problem.kind
     begin = paced = time.perf_counter()
     samples = np.zeros(len(runs), dtype=np.int64)
+    costs = np.zeros(len(runs))
     certified = np.zeros(len(runs), dtype=np.bool_)
     correct = np.zeros(len(runs), dtype=np.bool_)
     decisions, known, cold = [], Known(), 0
@@ -91,7 +93,7 @@ def run_chunk(world: World | bytes, settings: Settings | bytes, seed: int, runs:
         explorer = Explorer.of(here.problem, asked)
         drive(explorer, here.environment, seed=seed, run=run)
         decision = explorer.decision
-        samples[i] = explorer.samples
+        samples[i], costs[i] = explorer.samples, explorer.cost
         certified[i] = explorer.certified
         correct[i] = here.correct(decision, asked.epsilon, asked.relative, asked.per_arm)
         decisions.append(known(decision))
@@ -100,7 +102,7 @@ def run_chunk(world: World | bytes, settings: Settings | bytes, seed: int, runs:
             paced, cold = time.perf_counter(), 1
     end = time.perf_counter()
     pace = (end - paced) / (len(runs) - cold) if len(runs) > cold else None
-    return Chunk(runs, samples, certified, correct, decisions, end - begin, pace)
+    return Chunk(runs, samples, certified, correct, costs, decisions, end - begin, pace)
 
 
 def packed(x: World | Settings, name: str) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arms import Bools, Ints
+from ..arms import Bools, Floats, Ints
 from ..errors import SurepickError
 from ..settings import Settings
 from .decisions import Decision, Known
@@ -60,6 +60,7 @@ class Cell:
         self.samples: Ints = np.zeros(runs, dtype=np.int64)
         self.certified: Bools = np.zeros(runs, dtype=np.bool_)
         self.correct: Bools = np.zeros(runs, dtype=np.bool_)
+        self.costs: Floats = np.zeros(runs)
         self.decisions: list[Decision] = [np.empty(0)] * runs
         self.known: Known = Known()
         self.todo: deque[range] = deque([range(runs)])
@@ -79,9 +80,10 @@ class Cell:
         """Take what the store has."""
         self.key = store.cell(self.fingerprint(), self.name)
         have = np.zeros(len(self.samples), dtype=np.bool_)
-        for run, samples, certified, correct, decision in store.rows(self.key, len(have), self.world.problem):
+        for run, samples, certified, correct, cost, decision in store.rows(self.key, len(have), self.world.problem):
             have[run] = True
             self.samples[run], self.certified[run], self.correct[run] = samples, certified, correct
+            self.costs[run] = cost
             self.decisions[run] = self.known(decision)
         self.left = self.waiting = int((~have).sum())
         edges = np.flatnonzero(np.diff(np.concatenate(([True], have, [True])).astype(np.int8))).tolist()
@@ -98,6 +100,7 @@ class Cell:
     def put(self, chunk: Chunk) -> None:
         where, n = slice(chunk.runs.start, chunk.runs.stop), len(chunk.runs)
         self.samples[where], self.certified[where], self.correct[where] = chunk.samples, chunk.certified, chunk.correct
+        self.costs[where] = chunk.costs
         self.decisions[where] = map(self.known, chunk.decisions)
         self.left -= n
         if chunk.pace is not None:

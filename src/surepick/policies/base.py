@@ -234,15 +234,16 @@ class Policy(Parametric, ABC):
         known first."""
         if not self.certified(view):
             return self.choose(view, planned, n)
-        return spread(self.able(view, np.ones(self.problem.m, dtype=np.bool_)), planned, self.problem.scales, n)
+        return spread(self.able(view, np.ones(self.problem.m, dtype=np.bool_)), planned, self.problem.priority, n)
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         """The next n arms, as the policy would choose them one by one with no answers in between.
 
         Each time the candidate with the largest radius, ties to the lowest index; a sample that is only planned
-        narrows the radius as a real one will. Radii compare as scale^2 / count does, without rounding luck.
+        narrows the radius as a real one will. Radii compare as scale^2 / count does, without rounding luck; where costs differ,
+        as scale^2 / (count sqrt(cost)), which leads to counts in proportion to 1 / sqrt(cost).
         """
-        return spread(self.able(view, self.candidates(view)), planned, self.problem.scales, n)
+        return spread(self.able(view, self.candidates(view)), planned, self.problem.priority, n)
 
     def able(self, view: View, wanted: Bools) -> Bools:
         """The arms that are wanted and may be sampled; if there are none, undecided ones, or any, that may be."""
@@ -260,9 +261,10 @@ def worth(view: View) -> tuple[Floats, Floats]:
     return (lower, upper) if getattr(view.problem, "sign", 1.0) > 0 else (-upper, -lower)
 
 
-def spread(candidates: Bools, counts: Ints, scales: Floats, n: int) -> list[int]:
+def spread(candidates: Bools, counts: Ints, priority: Floats, n: int) -> list[int]:
+    """The next n arms by priority / count, ties to the lowest index; see :class:`Problem`."""
     arms = np.flatnonzero(candidates)
-    squares = scales[arms] ** 2
+    squares = priority[arms]
     planned = counts[arms]
     weights = squares / planned
     if n == 1:

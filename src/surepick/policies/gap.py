@@ -17,7 +17,8 @@ class Gap(Unified):
 
     After CombGapE (Nakamura and Sugiyama 2023) and the gap rules before it: between decision and rival only
     sum_i |a_i(y~) - a_i(y^)| rad_i is uncertain, a_i(y) being the slope of the reward in theta_i, so the arm with the largest
-    |a_i(y~) - a_i(y^)| (rad_i(T_i) - rad_i(T_i + 1)) is sampled. Works for real decisions: allocations, plans, integer programs.
+    |a_i(y~) - a_i(y^)| (rad_i(T_i) - rad_i(T_i + 1)), per cost, is sampled. Works for real decisions: allocations, plans,
+    integer programs.
     """
 
     name = "gap"
@@ -29,7 +30,7 @@ class Gap(Unified):
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         differ = np.abs(self.problem.slopes(view.rival[0]) - self.problem.slopes(view.decision))
         able = self.able(view, self.candidates(view))
-        stake = np.where(able, np.maximum(differ, 1e-300), 0.0) * self.problem.scales
+        stake = np.where(able, np.maximum(differ, 1e-300), 0.0) * self.problem.scales / self.problem.costs
         heap = [(-s * _gain(int(c)), i, int(c)) for i, (s, c) in enumerate(zip(stake, planned, strict=True)) if s > 0]
         heapq.heapify(heap)
         chosen = []

@@ -96,9 +96,9 @@ class JointLinear(Policy):
         candidates, counts = self.able(view, self.candidates(view)), planned.copy()
         chosen: list[int] = []
         for _ in range(n):
-            arm = int(compiled("exchanges").behind(counts))
+            arm = int(compiled("exchanges").behind(counts, self.problem.dearness))
             if arm < 0 or (view.open is not None and not view.open[arm]):
-                arm = spread(candidates, counts, self.problem.scales, 1)[0]
+                arm = spread(candidates, counts, self.problem.priority, 1)[0]
             chosen.append(arm)
             counts[arm] += 1
         return chosen

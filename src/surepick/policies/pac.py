@@ -24,7 +24,7 @@ class PAC(Policy):
 
     Between the decision and its strongest rival the reward is uncertain by sum_i |a_i(rival) - a_i(decision)| (U_i - L_i), a_i(y)
     being the slope of the reward in theta_i. An interval shrinks by about 1 / (2 T_i) of its width with one more observation, so
-    the arm with the largest |a_i(rival) - a_i(decision)| (U_i - L_i) / T_i is sampled.
+    the arm with the largest |a_i(rival) - a_i(decision)| (U_i - L_i) / T_i, per cost, is sampled.
 
     It stops when the gap is at most epsilon (the explorer's test), or when phi is constant on the box. With an epsilon for every
     arm, the largest shortfall of an arm takes the place of the gap, and the exchange that shows it that of the rival.
@@ -69,7 +69,11 @@ class PAC(Policy):
         able = self.able(view, stakes > 0)
         stakes = np.where(able, np.where(stakes[able].any(), stakes, 1.0), 0.0)
         # With one more observation of an arm its width falls as T^-1/2, so what the next one adds falls as T^-3/2.
-        heap = [(-float(stakes[i]) / int(planned[i]), i, int(planned[i])) for i in np.flatnonzero(stakes > 0).tolist()]
+        costs = self.problem.costs
+        heap = [
+            (-float(stakes[i]) / int(planned[i]) / float(costs[i]), i, int(planned[i]))
+            for i in np.flatnonzero(stakes > 0).tolist()
+        ]
         heapq.heapify(heap)
         chosen = []
         for _ in range(n):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,7 +19,9 @@ from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator, Moments, Record
 from .half_spaces import LARGEST, HalfSpaces
 from .keys import Columns, Keys
+from .prices import Prices
 
+DEAR = 0.5  # the power of its cost by which an arm is sampled less often, where radii tell what is sampled
 VAST = WIDEST**2  # parameters and decisions up to this: variances are squares of values
 
 
@@ -78,6 +81,12 @@ class Problem(ABC):
         All decisions, one a row, if the class is an explicit list of them with reward (plus or minus) theta . y.
     sizes : array or None
         How many people every arm stands for, if the class knows.
+    costs : array
+        What one observation of every arm costs.
+    dearness : array
+        Costs as multiples of the least.
+    priority : array
+        Divided by the number of observations it tells which arm is to be sampled first, where radii do: scale^2 / sqrt(cost).
     """
 
     kind: ClassVar[str]
@@ -95,7 +104,13 @@ class Problem(ABC):
     exchangeable: bool = False
     listed: Floats | Ints | None = None
     sizes: Floats | None = None
-    caches: ClassVar[tuple[str, ...]] = ("_detour",)  # attributes that are worked out when first needed
+    caches: ClassVar[tuple[str, ...]] = (
+        "_detour",
+        "costs",
+        "dearness",
+        "prices",
+        "priority",
+    )  # attributes that are worked out when first needed
 
     def __init__(self, arms: Sequence[Arm], parameter: Estimator) -> None:
         self.arms: tuple[Arm, ...] = tuple(arms)
@@ -121,6 +136,32 @@ class Problem(ABC):
         """An empty record of observations for this problem's arms."""
         record = self.parameter.record(self.m)
         return record.place(self.arms) if isinstance(record, Moments) else record
+
+    @cached_property
+    def costs(self) -> Floats:
+        return np.array([arm.cost for arm in self.arms])
+
+    @cached_property
+    def dearness(self) -> Floats:
+        return np.asarray(self.costs / self.costs.min())
+
+    @cached_property
+    def prices(self) -> Prices:
+        """The costs, for sums that are exact."""
+        return Prices(self.costs)
+
+    @cached_property
+    def priority(self) -> Floats:
+        return np.asarray(self.scales**2 / self.costs**DEAR)
+
+    def cost_of(self, counts: Ints) -> float:
+        """What so many observations of every arm cost."""
+        return self.prices.total(counts) / self.prices.unit
+
+    @property
+    def priced(self) -> bool:
+        """Costs were declared: some arm's is not 1."""
+        return bool((self.costs != 1.0).any())
 
     @property
     def yardstick(self) -> str:

@@ -138,6 +138,10 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
         budget = LARGEST if explorer.budget is None else explorer.budget
         until = -(-(schedule.samples - explorer.samples) // source.batch)  # rounds
         asked = max(1, min(rounds, until)) if whole else 1  # a batch can be looked at when it is complete
+        if whole and explorer.cost_budget is not None:
+            asked = min(asked, explorer.samples_paid() // source.batch)
+            if asked < 1:  # what no longer fits is left out one by one
+                return False
         began = time.perf_counter()
         with explorer.lock:
             try:

@@ -26,6 +26,7 @@ def explore(
     epsilon: float = 0.0,
     relative: bool = False,
     budget: int | None = None,
+    cost_budget: float | None = None,
     spend: bool = False,
     dependent: bool = False,
     per_arm: bool = False,
@@ -37,7 +38,7 @@ def explore(
 
     Parameters
     ----------
-    problem, delta, policy, confidence, epsilon, relative, budget, spend, dependent, per_arm
+    problem, delta, policy, confidence, epsilon, relative, budget, cost_budget, spend, dependent, per_arm
         As for :class:`Explorer`. Instead of a problem, an explorer to go on with: it has all settings already.
     sampler : environment or callable
         An environment such as ``Bernoulli([...])``, or any function ``(arm, n, rng) -> n values``. ``rng`` belongs to the
@@ -71,7 +72,7 @@ def explore(
     """
     settings: dict[str, Any] = {
         "delta": delta, "policy": policy, "confidence": confidence, "epsilon": epsilon, "relative": relative, "budget": budget,
-        "spend": spend, "dependent": dependent, "per_arm": per_arm,
+        "cost_budget": cost_budget, "spend": spend, "dependent": dependent, "per_arm": per_arm,
     }  # fmt: skip
     if isinstance(problem, Explorer):
         explorer = problem

@@ -8,6 +8,7 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     relative = false                    # epsilon is a share of the best reward       (default false)
     per_arm = false                     # epsilon is for every chosen arm             (default false)
     budget = 100000                     # samples at most                             (default: no limit)
+    cost_budget = 2500.0                # what all samples may cost                   (default: no limit)
     spend = false                       # spend the whole budget                      (default false)
     dependent = false                   # arms may depend on each other               (default false)
     policy = "auto"                     # or "coci", "uniform", "unified", ...
@@ -23,10 +24,11 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     kind = "bernoulli"
     p = [0.7, 0.5, 0.4]
 
-An arm's table has ``name``, ``min`` and ``max`` (or ``low`` and ``high``; 0 and 1 by default), ``kind`` and ``scale`` as
-:class:`surepick.Arm`. A CSV table has one row an arm and these columns, in any order and any case: ``stratum`` (or ``arm``,
-``name``, ``site``), ``min``, ``max``, ``kind``, ``scale``; other columns serve the problem and the simulation, and what
-nobody needs is ignored. Paths are relative to the study file.
+An arm's table has ``name``, ``min`` and ``max`` (or ``low`` and ``high``; 0 and 1 by default), ``kind``, ``scale`` and ``cost``
+as :class:`surepick.Arm`. A CSV table has one row an arm and these columns, in any order and any case: ``stratum`` (or ``arm``,
+``name``, ``site``), ``min``, ``max``, ``kind``, ``scale``, ``cost`` (of an observation, unless the problem has a use for that
+column: resource-plan, or ``A``); other columns serve the problem and the simulation, and what nobody needs is ignored. Paths are
+relative to the study file.
 
 ================== ================================================================= ===========================
 problem.kind       its keys (those in brackets may be left out)                      columns that can replace keys

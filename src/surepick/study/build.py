@@ -22,13 +22,13 @@ Arms = tuple[Arm, ...] | None
 # -- arms ---------------------------------------------------------------------------------------------------------------
 
 
-def build_arms(place: Place, arms: object, cls: type[Problem]) -> tuple[Arms, Table | None]:
+def build_arms(place: Place, arms: object, cls: type[Problem], problem: dict[str, object]) -> tuple[Arms, Table | None]:
     """The arms, or None if the study leaves them to the problem, and the table they came from."""
     if arms is None:
         return None, None
     if isinstance(arms, str):
         table = read_table(place.path(arms))
-        return table_arms(table, cls), table
+        return table_arms(table, cls, _takes_costs(cls, problem)), table
     with place.blame("arms"):
         if isinstance(arms, int):
             return make_arms(arms, cls.noun), None
@@ -50,34 +50,46 @@ def _arm(place: Place, i: int, entry: object) -> Arm:
     low = keys.min if keys.low is None else keys.low
     high = keys.max if keys.high is None else keys.high
     with place.blame(key):
-        return _make(keys.name, low, high, keys.kind, keys.scale)
+        return _make(keys.name, low, high, keys.kind, keys.scale, keys.cost)
 
 
-def _make(name: str, low: float | None, high: float | None, kind: str | None, scale: float | None) -> Arm:
-    given = {"low": low, "high": high, "kind": kind, "scale": scale}
+def _make(name: str, low: float | None, high: float | None, kind: str | None, scale: float | None, cost: float | None) -> Arm:
+    given = {"low": low, "high": high, "kind": kind, "scale": scale, "cost": cost}
     return Arm(name, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
-def table_arms(table: Table, cls: type[Problem]) -> tuple[Arm, ...]:
-    """One arm a row. Without the columns min and max, values lie in [0, 1]; with one of them, the other must be there."""
+def _takes_costs(cls: type[Problem], problem: dict[str, object]) -> bool:
+    """A column ``cost`` is about observations, and not one that the decision is about: its plans, or a constraint."""
+    rows = problem.get("A")
+    named = [row.casefold() for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
+    return "cost" not in (cls.study_keys() or {}) and "cost" not in named
+
+
+def table_arms(table: Table, cls: type[Problem], priced: bool) -> tuple[Arm, ...]:
+    """One arm a row. Without the columns min and max, values lie in [0, 1]; with one of them, the other must be there.
+
+    If ``priced``, the column ``cost`` is what an observation costs.
+    """
     names = (None if table.has("stratum") else cls.row_names(table)) or table.names(cls.noun)
     bounds = table.has("min") or table.has("max")
     kinds = table.texts("kind", empty=True) if table.has("kind") else [""] * len(table)
     scales = table.texts("scale", empty=True) if table.has("scale") else [""] * len(table)
+    costs = table.texts("cost", empty=True) if priced and table.has("cost") else [""] * len(table)
     lows = table.texts("min", "which belongs to 'max'", empty=True) if bounds else [""] * len(table)
     highs = table.texts("max", "which belongs to 'min'", empty=True) if bounds else [""] * len(table)
     arms: list[Arm] = []
-    for i, (name, kind, scale, low, high) in enumerate(zip(names, kinds, scales, lows, highs, strict=True)):
+    for i, (name, kind, scale, cost, low, high) in enumerate(zip(names, kinds, scales, costs, lows, highs, strict=True)):
         if bounds and kind in ("", "bounded"):
             for column, cell in (("min", low), ("max", high)):
                 if cell == "":
                     table.fail(i, column, "the cell is empty; give the bound that every value respects")
         least = table.number(i, "min", low) if low else None
         most = table.number(i, "max", high) if high else None
+        wide, each = (table.number(i, column, cell) if cell else None for column, cell in (("scale", scale), ("cost", cost)))
         try:
-            arms.append(_make(name, least, most, kind or None, table.number(i, "scale", scale) if scale else None))
+            arms.append(_make(name, least, most, kind or None, wide, each))
         except ProblemError as error:
-            column = {"kind": "kind", "scale": "scale", "low": "min"}.get(error.key or "", "stratum")
+            column = {"kind": "kind", "scale": "scale", "low": "min", "cost": "cost"}.get(error.key or "", "stratum")
             table.fail(i, column, str(error).rstrip("."))
     return tuple(arms)
 

@@ -54,6 +54,7 @@ class ArmKeys(Strict):
     max: Annotated[float | None, _field("a finite number")] = None
     kind: Annotated[str | None, _field("'bounded', 'bernoulli', 'subgaussian' or 'normal'")] = None
     scale: Annotated[float | None, _field("a positive number, the R of a sub-Gaussian arm")] = None
+    cost: Annotated[float | None, _field("a positive number, what one observation costs")] = None
 
 
 # -- problems -----------------------------------------------------------------------------------------------------------

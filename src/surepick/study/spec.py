@@ -35,7 +35,7 @@ class StudySpec(Settings):
 
     Attributes
     ----------
-    delta, epsilon, relative, per_arm, budget, spend, dependent, policy, confidence
+    delta, epsilon, relative, per_arm, budget, cost_budget, spend, dependent, policy, confidence
         As for :class:`surepick.Explorer`; ``budget`` is in samples.
     problem : Problem
     seed : int
@@ -79,7 +79,7 @@ class StudySpec(Settings):
             raise StudyError(f"{source}: a study is a dict with the keys of a study file, not {short(data)}.")
         place = Place(source, Path(base) if base is not None else Path())
         keys = place.check(StudyKeys, data)
-        arms, table = build_arms(place, keys.arms, find(keys.problem.get("kind")) or Problem)
+        arms, table = build_arms(place, keys.arms, find(keys.problem.get("kind")) or Problem, keys.problem)
         problem = build_problem(place, keys.problem, arms, table)
         environment = None if keys.simulate is None else build_world(place, keys.simulate, problem, table)
         with place.blame(""):

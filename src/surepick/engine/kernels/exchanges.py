@@ -12,6 +12,7 @@ import numpy as np
 
 from ..compile import kernel, lean
 from ..enums import Verdict
+from .costs import cheaper
 from .glr import by_rates, glr, price_of, rates
 from .least import least_evidence
 
@@ -22,8 +23,8 @@ ONE_SIDED = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains ove
 @lean
 def need(h, j, arms, threshold):
     """About the quick evidence at which an exchange is settled."""
-    price_h = price_of(arms.families[h], arms.n[h], arms.rho)
-    return max(threshold + price_h + price_of(arms.families[j], arms.n[j], arms.rho) - ONE_SIDED, 0.25)
+    price_h = price_of(arms.families[h], arms.n[h], arms.rho[h])
+    return max(threshold + price_h + price_of(arms.families[j], arms.n[j], arms.rho[j]) - ONE_SIDED, 0.25)
 
 
 @lean
@@ -62,8 +63,10 @@ def blocking(swaps, first, verdicts, arms, threshold):
 
 @lean
 def richer(e, swaps, arms, counts):
-    """The arm of an exchange whose next observations add more evidence; the less observed one if neither adds any."""
+    """The arm of an exchange whose next observations add more evidence, per cost; the less observed one if neither adds any."""
     h, j = swaps.high[e], swaps.low[e]
+    if arms.costs[h] != arms.costs[j]:
+        return h if cheaper(h, j, swaps.slope_high[e], swaps.slope_low[e], arms, counts) else j
     gain_h, gain_j = 0.0, 0.0
     if by_rates(h, j, arms):
         gain_h, gain_j = rates(h, j, swaps.slope_high[e], swaps.slope_low[e], arms)
@@ -135,17 +138,28 @@ def halved(counts, paired):
 
 
 @lean
-def behind(counts):
-    """An arm with far fewer observations than the others, as in track-and-stop: below sqrt(t) - m / 2; -1 if there is none.
+def behind(counts, costs):
+    """An arm with far fewer observations than the others, as in track-and-stop: below sqrt(t) - m / 2; -1 if there is none. One
+    that costs c times as much as the cheapest may have sqrt(c) times fewer.
 
     The exchange that is known least may never be settled, and the other arms should become known all the same.
     """
-    least, t = 0, 0
+    least, fewest, t = 0, np.inf, 0
     for i in range(len(counts)):
         t += counts[i]
-        if counts[i] < counts[least]:
-            least = i
-    return least if counts[least] < math.sqrt(t) - 0.5 * len(counts) else -1
+        seen = counts[i] * math.sqrt(costs[i])
+        if seen < fewest:
+            least, fewest = i, seen
+    return least if fewest < math.sqrt(t) - 0.5 * len(counts) else -1
+
+
+@lean
+def least_seen(counts, costs):
+    """No arm has fewer observations than this, as ``behind`` counts them."""
+    fewest = np.inf
+    for i in range(len(counts)):
+        fewest = min(fewest, math.floor(counts[i] * math.sqrt(costs[i])))
+    return int(fewest)
 
 
 @kernel

@@ -32,9 +32,9 @@ def blur(i, arms):
         p = (n * arms.p[i] + 1.0) / (n + 2.0)
         one = p * (1.0 - p)
     if arms.families[i] == Family.SPREAD:  # by how much q (1 - q) changes with q, some deviations from p
-        steep = abs(1.0 - 2.0 * arms.p[i]) + math.sqrt(DEVIATIONS * one * (n + arms.rho)) / n
+        steep = abs(1.0 - 2.0 * arms.p[i]) + math.sqrt(DEVIATIONS * one * (n + arms.rho[i])) / n
         one *= steep * steep
-    return one * (arms.scale[i] * arms.scale[i]) * (n + arms.rho) / (n * n)
+    return one * (arms.scale[i] * arms.scale[i]) * (n + arms.rho[i]) / (n * n)
 
 
 @tight
@@ -50,8 +50,8 @@ def gains(swaps, arms, threshold):
     found = np.empty(len(swaps.high))
     for e in range(len(found)):
         h, j, a, b = swaps.high[e], swaps.low[e], swaps.slope_high[e], swaps.slope_low[e]
-        half_h = price_of(arms.families[h], arms.n[h], arms.rho)
-        half_j = price_of(arms.families[j], arms.n[j], arms.rho)
+        half_h = price_of(arms.families[h], arms.n[h], arms.rho[h])
+        half_j = price_of(arms.families[j], arms.n[j], arms.rho[j])
         at_h, at_j = level_seen(h, a, 0.0, arms), level_seen(j, b, 0.0, arms)
         found[e] = gain(half_h, half_j, a * a * blur(h, arms) + b * b * blur(j, arms), at_h, at_j, threshold)
     return found

@@ -118,7 +118,7 @@ def in_order(h, j, slope_h, slope_j, arms):
 
 @lean
 def glr_at(g, h, j, slope_h, slope_j, arms):
-    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho), factor_of(arms.families[j], arms.n[j], arms.rho)
+    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho[h]), factor_of(arms.families[j], arms.n[j], arms.rho[j])
     base = base_of(h, j, slope_h, slope_j, arms)
     d_h = divergence(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
     return w_h * d_h + w_j * divergence(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
@@ -135,7 +135,7 @@ def least_level(h, j, slope_h, slope_j, arms):
     if at_h <= at_j:
         return start, 0.0
     a, b = min(max(at_j, start), end), min(max(at_h, start), end)
-    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho), factor_of(arms.families[j], arms.n[j], arms.rho)
+    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho[h]), factor_of(arms.families[j], arms.n[j], arms.rho[j])
     g = min(max((w_h * at_h + w_j * at_j) / (w_h + w_j), a), b)
     plain = arms.families[h] == Family.UNIT or arms.families[h] == Family.NORMAL
     if (

@@ -24,7 +24,7 @@ MOST_LEVELS = 400  # levels that are looked at to tell whether the evidence is e
 @kernel
 def parts_of(i, theta, base, side, arms):
     """The parts of the evidence that an arm is on one side of a parameter that is counted from ``base``."""
-    return parts(seen_of(i, arms), (theta - (arms.shift[i] - base)) / arms.scale[i], arms.rho, side)
+    return parts(seen_of(i, arms), (theta - (arms.shift[i] - base)) / arms.scale[i], arms.rho[i], side)
 
 
 @kernel
@@ -56,8 +56,8 @@ def floor_of(i, arms):
         return -np.inf
     at = arms.p[i] * (1.0 - arms.p[i]) if arms.families[i] == Family.SPREAD else arms.p[i]
     if arms.families[i] == Family.STUDENT:  # by likelihood; by symmetry it has no floor
-        return min(parts(seen_of(i, arms), at, arms.rho, BOTH)[1], 0.0) + (LOG_MIXED - LOG_BETA) - 1.0
-    least = min(parts(seen_of(i, arms), at, arms.rho, BOTH)[0], 0.0) + math.log(HEDGE) - 1.0
+        return min(parts(seen_of(i, arms), at, arms.rho[i], BOTH)[1], 0.0) + (LOG_MIXED - LOG_BETA) - 1.0
+    least = min(parts(seen_of(i, arms), at, arms.rho[i], BOTH)[0], 0.0) + math.log(HEDGE) - 1.0
     return least + (LOG_MIXED - LOG_BETS) if arms.families[i] == Family.BETS else least  # whatever the other arm is weighed by
 
 

@@ -106,8 +106,8 @@ def worth(i, c, sequence, record):
 
 @tight
 def weight_at(i, n, sequence):
-    """How little is known of an arm after n samples: radii compare as scale^2 / n does, without rounding luck."""
-    return sequence.span[Span.WIDE, i] * sequence.span[Span.WIDE, i] / n
+    """How soon an arm is to be sampled after n samples: radii compare as scale^2 / n does, without rounding luck."""
+    return sequence.span[Span.PRIORITY, i] / n
 
 
 @tight

@@ -74,14 +74,14 @@ class Proofs(NamedTuple):
     logs: Array  # the logarithm at the beginning and at the horizon
 
 
-def proofs_of(data: Tree, counts: Array, scales: Array, state: Array) -> Proofs:
+def proofs_of(data: Tree, counts: Array, priority: Array, state: Array) -> Proofs:
     """Nothing is known yet."""
     m = len(counts)
     ends_of = np.concatenate((data.u, data.v))
     order = np.argsort(ends_of, kind="stable")
     first = np.searchsorted(ends_of[order], np.arange(data.nodes + 1))
     values, work = np.zeros((7, m)), np.zeros((5, max(m, data.nodes)), dtype=np.int64)
-    values[WEIGHT] = scales * scales / counts
+    values[WEIGHT] = priority / counts
     work[Work.KNOWN] = Status.MAYBE
     words = np.zeros((2, m, (m + 7) // 8), np.uint64)
     limits = np.tile([0, 0, np.inf, -np.inf, -np.inf, np.inf, 0, 0], (m, 1))

@@ -129,11 +129,9 @@ def deviation(slope):
 def pushed(i, tilt, arms):
     """Where the likelihood ratio of an arm rises by ``tilt`` a unit of the parameter, within the arm's range."""
     kind, n, p = arms.families[i], arms.n[i], arms.p[i]
-    t = (
-        tilt * arms.scale[i] / n
-        if kind == Family.BETS or kind == Family.STUDENT
-        else tilt * arms.scale[i] * (n + arms.rho) / (n * n)
-    )
+    t = tilt * arms.scale[i] / n
+    if kind != Family.BETS and kind != Family.STUDENT:
+        t = tilt * arms.scale[i] * (n + arms.rho[i]) / (n * n)
     if kind == Family.NORMAL:
         u = p + t
     elif kind == Family.STUDENT:
@@ -161,7 +159,7 @@ def divide(points, k, h, j, target, blurs, arms):
 
     At the furthest apart the evidence of both has the same slope. Where that is, normal arms tell; how large it is, evidence.
     """
-    cost = price_of(arms.families[h], arms.n[h], arms.rho) + price_of(arms.families[j], arms.n[j], arms.rho) - ONE_SIDED
+    cost = price_of(arms.families[h], arms.n[h], arms.rho[h]) + price_of(arms.families[j], arms.n[j], arms.rho[j]) - ONE_SIDED
     slope = math.sqrt(2.0 * max(target + cost, 0.25) / (blurs[h] + blurs[j]))
     before, off_before = 0.0, 0.0
     for attempt in range(12):
@@ -169,8 +167,8 @@ def divide(points, k, h, j, target, blurs, arms):
             i = h if side == 0 else j
             away = deviation(slope * math.sqrt(blurs[i])) / math.sqrt(blurs[i])
             u = pushed(i, -away if side == 0 else away, arms)
-            put(points, k + side, arms.families[i], u, arms.rho, ABOVE if side == 0 else BELOW)
-            weigh(points, k + side, seen_of(i, arms), arms.rho)
+            put(points, k + side, arms.families[i], u, arms.rho[i], ABOVE if side == 0 else BELOW)
+            weigh(points, k + side, seen_of(i, arms), arms.rho[i])
         off = target - against_both(points, k)
         if 0.0 <= off < LAID_WITHIN:
             break
@@ -186,8 +184,8 @@ def divide(points, k, h, j, target, blurs, arms):
 @lean
 def weigh_both(points, k, h, j, arms):
     """The exact evidence against points k and k + 1, as ``weigh_well``."""
-    weigh_well(points, k, seen_of(h, arms), arms.rho)
-    weigh_well(points, k + 1, seen_of(j, arms), arms.rho)
+    weigh_well(points, k, seen_of(h, arms), arms.rho[h])
+    weigh_well(points, k + 1, seen_of(j, arms), arms.rho[j])
     return against_both(points, k)
 
 
@@ -228,5 +226,5 @@ def sharpen(points, k, h, j, x, tilt, target, blurs, arms):
             return 0.0
     for side in range(2):
         i = h if side == 0 else j
-        put(points, k + side, arms.families[i], points[k + side, Point.U], arms.rho, ABOVE if side == 0 else BELOW)
+        put(points, k + side, arms.families[i], points[k + side, Point.U], arms.rho[i], ABOVE if side == 0 else BELOW)
     return x if found < target else 0.0

@@ -60,11 +60,11 @@ class Ranks(NamedTuple):
     logs: Array  # the logarithm at the beginning and at the horizon
 
 
-def ranks_of(data: Partition, counts: Array, scales: Array) -> Ranks:
+def ranks_of(data: Partition, counts: Array, priority: Array) -> Ranks:
     """The ranks before the first stretch begins."""
     m, groups = len(counts), len(data.starts) - 1
     values, heaps = np.zeros((5, m)), np.zeros((10, m), dtype=np.int64)
-    values[WEIGHT] = scales * scales / counts
+    values[WEIGHT] = priority / counts
     heaps[[2 * UP, 2 * DOWN]] = data.members
     longest = max(2 * m, 256)
     state = state_of(TOTAL=counts.sum(), HORIZON=ENDED, LENGTH=longest, SHORTEST=max(m // 8, 16), LONGEST=longest)
@@ -343,7 +343,7 @@ def run(everywhere, data, ranks, batch, sequence, record, stock, limit, rounds):
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
-    ranks, batch = ranks_of(data, record.counts, explorer.problem.scales), batch_of(explorer, source)
+    ranks, batch = ranks_of(data, record.counts, explorer.problem.priority), batch_of(explorer, source)
     return Stretch(run, (explorer.policy.name == "uniform", data, ranks, batch, sequence, record, stock))
 
 

@@ -37,7 +37,7 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     hand = Hand(True, data.require, data.steps, data.first, np.zeros(len(data.first) - 1, dtype=np.int64), np.diff(data.first))
     near = np.array([explorer.problem.solve_at(end) for end in explorer.box()])
-    corners = corners_of(near, record.counts, explorer.problem.scales)
+    corners = corners_of(near, record.counts, explorer.problem.priority)
     batch = batch_of(explorer, source)
     return Stretch(run, (explorer.policy.name == "uniform", data, hand, corners, batch, sequence, record, stock))
 

@@ -191,7 +191,7 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
     m = len(record.counts)
     state = state_of(TOTAL=record.counts.sum(), HORIZON=ENDED, LENGTH=64 * m, SHORTEST=max(m // 4, 16), LONGEST=64 * m)
-    proofs, batch = proofs_of(data, record.counts, explorer.problem.scales, state), batch_of(explorer, source)
+    proofs, batch = proofs_of(data, record.counts, explorer.problem.priority, state), batch_of(explorer, source)
     return Stretch(
         run if source.batch == 1 else run_in_batches,
         (explorer.policy.name == "uniform", data, proofs, batch, sequence, record, stock),

@@ -75,12 +75,12 @@ class Contest(NamedTuple):
     size: Array  # no corner is further from 0 than this
 
 
-def contest_of(data: Partition, counts: Array, scales: Array) -> Contest:
+def contest_of(data: Partition, counts: Array, priority: Array) -> Contest:
     """The contest before the first round."""
     m, groups = len(counts), len(data.starts) - 1
     most = (16 * m + 256).bit_length()
     values, heaps = np.zeros((3, m)), np.full((6, m), NOWHERE)
-    values[WEIGHT] = scales * scales / counts
+    values[WEIGHT] = priority / counts
     heaps[[2 * DECISION, 2 * RIVAL]] = data.members
     notes, lists = np.full((5, m), NOWHERE), np.full((2, most + 1), NOWHERE)
     notes[Note.POWER_OF] = most // 2

@@ -14,7 +14,8 @@ import math
 
 from ..compile import lean, tight
 from ..enums import State, Verdict
-from ..kernels.exchanges import behind, halved
+from ..kernels.costs import cheaper
+from ..kernels.exchanges import behind, halved, least_seen
 from ..kernels.glr import Fact, by_rates, glr, rates
 from ..kernels.tournament import LOOSE, SECOND, play, play_one
 from .batch import PlanState, plan, planned
@@ -36,9 +37,12 @@ def begin(game):
 @tight
 def richer(e, game):
     """As ``exchanges.richer``, and the likelihood ratio that the exchange has if one more sample of that arm agrees; 0 for
-    bets."""
+    bets, and for arms of different costs."""
     table, arms, counts = game.table, game.arms, game.table.counts
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+    if arms.costs[h] != arms.costs[j]:
+        first = cheaper(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms, counts)
+        return h if first else j, 0.0
     gain_h, gain_j, bets = 0.0, 0.0, by_rates(h, j, arms)
     if bets:
         gain_h, gain_j = rates(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms)
@@ -71,11 +75,8 @@ def choose(e, certified, game):
     if arm >= 0 or certified:
         return arm, 0.0
     if state[State.FEWEST] < math.sqrt(state[State.TOTAL]) - 0.5 * len(counts):
-        arm = behind(counts)
-        fewest = counts[0]
-        for i in range(1, len(counts)):
-            fewest = min(fewest, counts[i])
-        state[State.FEWEST] = fewest
+        arm = behind(counts, game.arms.costs)
+        state[State.FEWEST] = least_seen(counts, game.arms.costs)
     return (arm, 0.0) if arm >= 0 else richer(e, game)
 
 

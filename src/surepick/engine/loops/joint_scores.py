@@ -43,7 +43,7 @@ def see(i, game):
 @tight
 def number(i, n, game):
     """So many observations of an arm count."""
-    known, rho, family = game.table.known, game.arms.rho, int(game.table.known[i, Fact.FAMILY])
+    known, rho, family = game.table.known, game.arms.rho[i], int(game.table.known[i, Fact.FAMILY])
     known[i, Fact.N] = n
     known[i, Fact.FACTOR], known[i, Fact.HALF] = factor_of(family, n, rho), price_of(family, n, rho)
 
@@ -52,7 +52,7 @@ def number(i, n, game):
 def look_ahead(i, game):
     """What an exchange may need for an arm until ``FAR`` more samples of it are planned: no more than by the tangent."""
     known = game.table.known
-    known[i, Fact.AHEAD] = known[i, Fact.HALF] + 0.5 * min(FAR, game.batch.size - 1) / (known[i, Fact.N] + game.arms.rho)
+    known[i, Fact.AHEAD] = known[i, Fact.HALF] + 0.5 * min(FAR, game.batch.size - 1) / (known[i, Fact.N] + game.arms.rho[i])
 
 
 @tight

@@ -21,7 +21,7 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..data import Array, JointTest, Record, Sequence, Stock, state_of
 from ..enums import SAME_SLOPE, TRIES, Column, Family, Form, Span, State, Stop, Unit
-from ..kernels.exchanges import behind
+from ..kernels.exchanges import behind, least_seen
 from ..kernels.linear import bend, bend_with, certain, differ, excess, first_slope, lead, regret_of, slope_of, spread_of
 from ..kernels.mixtures import unit_evidence
 from ..kernels.oracles import best, losses
@@ -124,10 +124,8 @@ def choose(everywhere, game):
     """An arm that is far behind, else the least known one in which decision and rival differ; or simply of all arms."""
     state, counts = game.state, game.counts
     if not everywhere and state[State.FEWEST] < math.sqrt(state[State.TOTAL]) - 0.5 * len(counts):
-        arm, fewest = behind(counts), counts[0]
-        for i in range(1, len(counts)):
-            fewest = min(fewest, counts[i])
-        state[State.FEWEST] = fewest
+        costs = game.sequence.span[Span.COST]
+        arm, state[State.FEWEST] = behind(counts, costs), least_seen(counts, costs)
         if arm >= 0:
             return arm
     found, heaviest = -1, -1.0

@@ -211,7 +211,7 @@ def stands(i, game, near):
     arms, level = game.arms, game.sequence.level
     seen = seen_of(i, arms)
     for k in range(2 * i, 2 * i + 2):
-        weigh(near.ends, k, of_values(seen), arms.rho)
+        weigh(near.ends, k, of_values(seen), game.sequence.rho)
         if not against(near.ends, k) < level:
             return False
     for a in range(len(near.leads)):
@@ -219,10 +219,12 @@ def stands(i, game, near):
             continue
         for side in range(2):
             if near.pair[side, a] == i:
-                weigh(near.points, 2 * a + side, seen, arms.rho)
+                weigh(near.points, 2 * a + side, seen, arms.rho[i])
                 if not short(a, game, near):
-                    weigh_well(near.points, 2 * a + side, seen, arms.rho)
-                    weigh_well(near.points, 2 * a + 1 - side, seen_of(near.pair[1 - side, a], arms), arms.rho)
+                    weigh_well(near.points, 2 * a + side, seen, arms.rho[i])
+                    weigh_well(
+                        near.points, 2 * a + 1 - side, seen_of(near.pair[1 - side, a], arms), arms.rho[near.pair[1 - side, a]]
+                    )
                     if not short(a, game, near):
                         return False
     return True

@@ -51,6 +51,7 @@ class Options(NamedTuple):
     corners: Array  # the best decisions at the lower and the upper ends
     undecided: Array
     stakes: Array
+    costs: Array
     state: Array
 
 
@@ -62,7 +63,7 @@ def options_of(explorer: Any) -> Options:
     decisions = np.tile(explorer.view.decision.astype(np.int64), (many, 1))
     return Options(
         theta=np.empty((many, m)), decisions=decisions, rivals=decisions.copy(), near=np.zeros((many, 2)), box=np.empty((2, m)),
-        corners=corners, undecided=np.empty(m, dtype=np.bool_), stakes=np.empty(m),
+        corners=corners, undecided=np.empty(m, dtype=np.bool_), stakes=np.empty(m), costs=problem.costs,
         state=state_of(TOTAL=explorer.samples, OBSERVED=-1),
     )  # fmt: skip
 
@@ -122,7 +123,7 @@ def set_stakes(options, record):
             stakes[i] = box[BoxRow.UP, i] - box[BoxRow.LOW, i] if options.undecided[i] else 0.0
             found = found or stakes[i] > 0.0
     for i in range(len(stakes)):
-        stakes[i] = (stakes[i] if found else 1.0) / counts[i]
+        stakes[i] = (stakes[i] if found else 1.0) / counts[i] / options.costs[i]
 
 
 @tight

@@ -245,7 +245,7 @@ def run_in_batches(by_gap, data, contest, batch, sequence, record, stock, limit,
 
 def prepare(explorer: Any, source: Any) -> Stretch:
     data, sequence, record, stock = lowered(explorer, source)
-    contest, batch = contest_of(data, record.counts, explorer.problem.scales), batch_of(explorer, source)
+    contest, batch = contest_of(data, record.counts, explorer.problem.priority), batch_of(explorer, source)
     return Stretch(
         run if source.batch == 1 else run_in_batches,
         (explorer.policy.name == "clucb", data, contest, batch, sequence, record, stock),

@@ -47,7 +47,7 @@ PADDING = 1.0 / 32.0  # fences and cores are this share of an interval away from
 PATIENCE = 8  # samples of an arm after which its horizon may be further away again, if it had to be brought nearer
 
 
-def corners_of(near: Array, counts: Array, scales: Array) -> Corners:
+def corners_of(near: Array, counts: Array, priority: Array) -> Corners:
     """The corners before the first round; ``near`` are units that are about right at the lower and the upper ends."""
     m = len(counts)
     units = np.concatenate((near, near)).astype(np.int64)
@@ -56,7 +56,7 @@ def corners_of(near: Array, counts: Array, scales: Array) -> Corners:
         piles=Piles(units, units.sum(axis=1), gains=np.zeros((8, m)), heaps=np.zeros((20, m), dtype=np.int64)),
         queue=np.zeros((2, m), dtype=np.int64),
         timer=np.zeros((2, m), dtype=np.int64),
-        weights=(scales * scales / counts)[None, :],
+        weights=(priority / counts)[None, :],
         notes=np.zeros((3, m), dtype=np.int64),
         state=state_of(TOTAL=counts.sum()),
         reach=np.zeros((3, m)),
