@@ -188,7 +188,7 @@ class Arm:
         elif self.kind == "bernoulli":
             why = "is neither 0 nor 1: this arm was declared Bernoulli; declare it 'bounded' if it has other values"
         else:
-            why = f"lies outside [{self.low:g}, {self.high:g}]: declare wider bounds for the arm before sampling"
+            why = f"lies outside [{self.low:g}, {self.high:g}]: {WAYS_OUT}"
         return f"Observation {value!r}{at} of arm {self.name!r} {why}."
 
 
@@ -215,6 +215,11 @@ def _infinite(x: object, sign: int = 0) -> bool:
     return isinstance(x, (float, Decimal)) and math.isinf(x) and (sign == 0 or (x > 0) == (sign > 0))
 
 
+WAYS_OUT = (
+    "before sampling, declare bounds that no value can ever pass, the physical ones; or kind='normal', which has no bounds, if "
+    "values are normally distributed; or tell a transform that has bounds, such as a share or a capped value, and the decision "
+    "is then about its means"
+)
 MISSING = ": leave it out if it is missing whatever it was, else tell what it counts as"
 
 

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..estimators import Moments
 from .options import Dependent
 from .talk import AsJson, File, Plot, about, emit, plain, save_pictures, say, show_certificate, table
 
 if TYPE_CHECKING:
+    from ..explorer import Explorer
     from ..study import Replayed
+
+FEWEST = 10  # values of an arm from which its deviation is taken seriously
+WIDE = 50.0  # standard deviations in a declared range, above which another kind is suggested
 
 
 def check(
@@ -62,6 +67,7 @@ def check(
         total = estimate_total(explorer)
     left = None if total is None else max(total - explorer.samples, 0.0)
     pictures = save_pictures(certificate, plot, spec.title, spec.problem.parameter.name) if plot is not None else []
+    wide = wide_ranges(explorer)
     if as_json:
         emit(
             {
@@ -77,6 +83,7 @@ def check(
                 "unused_columns": told.unused,
                 "next": plan,
                 "expected_left": plain(left),
+                "wide_ranges": wide,
                 "pictures": pictures,
             }
         )
@@ -105,8 +112,36 @@ def check(
         say("The estimates tie, so there is no forecast of the samples needed yet.")
     elif left is not None:
         say(f"If the estimates are right, about {about(left)} more samples are needed." if left else "It is a close call.")
+    if wide:
+        say(_suggested(wide, spec.problem.parameter.name))
     for picture in pictures:
         say(f"Saved {picture}")
+
+
+def wide_ranges(explorer: Explorer) -> dict[str, float]:
+    """How many standard deviations the declared ranges of arms are wide, by name, of those with more than 50; infinite where all
+    values are equal."""
+    record, found = explorer.record, {}
+    if isinstance(record, Moments):
+        for i, arm in enumerate(explorer.problem.arms):
+            if arm.kind == "bounded" and record.counts[i] >= FEWEST:
+                sd = math.sqrt(record.squares[i] / (record.counts[i] - 1))
+                if arm.high - arm.low > WIDE * sd:
+                    found[str(arm.name)] = (arm.high - arm.low) / sd if sd > 0.0 else math.inf
+    return found
+
+
+def _suggested(wide: dict[str, float], parameter: str) -> str:
+    """What to declare in the next study."""
+    name, widest = max(wide.items(), key=lambda item: item[1])
+    many = f"more than {WIDE:g}" if math.isinf(widest) else f"{widest:,.0f}"
+    others = f" (and those of {len(wide) - 1} more arms, above {WIDE:g})" if len(wide) > 1 else ""
+    normal = ' kind = "normal" if values are normally distributed, without bounds;' if parameter == "mean" else ""
+    return (
+        f"The declared range of {name} is {many} standard deviations of its values wide{others}, which costs samples. For the next "
+        f'study: confidence = "betting", which learns how much values vary;{normal} or tighter bounds, if no value can ever pass '
+        "them. Not for these data: a declaration must not be chosen by the values that it is to judge."
+    )
 
 
 def _judged(told: Replayed) -> str:
