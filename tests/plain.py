@@ -22,7 +22,7 @@ from surepick.run.drive import drive
 from surepick.run.source import Source
 
 _observe, _offset_of = compiled("record").observe, compiled("record").offset_of
-_ends, _log_term, _unit_of = compiled("sequences").ends, compiled("sequences").log_term, compiled("sequences").unit_of
+_ends, _log_term, _seen_in = compiled("sequences").ends, compiled("sequences").log_term, compiled("sequences").seen_in
 _of_groups, _of_trees = compiled("partitions").undecided, compiled("trees").undecided
 _of_plans, _of_allocations = compiled("plans").undecided, compiled("allocation").undecided
 _improve = compiled("allocation").improve
@@ -177,7 +177,9 @@ def _run_joint(decide, data, reference, threshold, paired, arms, decision, swaps
     t = record.counts.sum()
     while True:
         for i in range(m):
-            arms.n[i], arms.p[i] = _unit_of(i, sequence.units, record)
+            seen = _seen_in(i, sequence.units, record)
+            arms.families[i], arms.n[i], arms.p[i] = seen.family, seen.n, seen.p
+            arms.atoms[0, i], arms.atoms[1, i] = seen.inner, seen.share
             if record.variance:
                 theta = record.table[i, Column.ESTIMATE]
             else:

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 import surepick as sp
 from surepick import saving
 from surepick.confidence import make_confidence
-from surepick.engine.data import Arms
+from surepick.engine.data import Arms, Seen
 from surepick.engine.enums import Family
 from surepick.engine.kernels import bets, mixtures
 from surepick.engine.kernels.least import floor_of, least_evidence
@@ -28,7 +28,7 @@ from surepick.undo import Undo
 
 from .weighed import seen
 
-BETS = int(Family.BETS)
+BETS, COINS, LUMPS = int(Family.BETS), int(Family.COINS), int(Family.LUMPS)
 VALUES = hnp.arrays(float, st.integers(1, 40), elements=st.floats(0, 1))
 LEVELS = st.floats(0.001, 0.999)
 
@@ -51,9 +51,11 @@ def log_capital(values: np.ndarray, u: float) -> float:
 
 def test_what_is_bet_is_no_more_than_there_is() -> None:
     assert sum(bets.PARTS) == pytest.approx(1, abs=1e-12)
-    assert math.exp(mixtures.LOG_BETA) + math.exp(mixtures.LOG_BETS) == pytest.approx(1, abs=1e-12)
-    both = math.exp(mixtures.LOG_BETA_BOTH) + math.exp(mixtures.LOG_BETS_BOTH) + 2 * math.exp(mixtures.LOG_MIXED)
-    assert both == pytest.approx(1, abs=1e-12)
+    assert mixtures.ALONE.sum(axis=-1) == pytest.approx(1, abs=1e-12)
+    assert mixtures.TOGETHER.sum(axis=-1) == pytest.approx(1, abs=1e-12)
+    turned = mixtures.TOGETHER.transpose(1, 0, 2)[:, :, [0, 1, 3, 2]]
+    assert (mixtures.TOGETHER == turned).all()  # the same whichever arm comes first
+    assert mixtures.TOGETHER.min() == mixtures.LEAST_PART == 0.02
 
 
 @given(VALUES, LEVELS)
@@ -154,13 +156,19 @@ def mean_of_product(laws: tuple, rule: Callable[[list, list], int], length: int,
     return total
 
 
+def arm_of(values: list) -> Seen:
+    """An arm after these values, as a record has it."""
+    record = sp.BestArm(1).record()
+    record.update(0, np.array(values, dtype=float))
+    return bets.bets_seen(0, False, record.counts, record.table)
+
+
 def together(told: tuple[list, list], u: float, rho: float = 20.0) -> float:
-    parts = []
+    given: list = []
     for values, side in zip(told, (ABOVE, BELOW), strict=True):
-        x = np.array(values)
-        arm = seen(BETS, len(x), x.mean(), *atoms(x)) if len(x) else seen(BETS, 0, 0.5)
-        parts += mixtures.parts(arm, u, rho, side)
-    return float(mixtures.together(*parts))
+        arm = arm_of(values)
+        given += [arm.family, *mixtures.parts(arm, u, rho, side)]
+    return float(mixtures.together(*given))
 
 
 RULES: dict[str, Callable[[list, list], int]] = {
@@ -216,15 +224,16 @@ def test_the_least_evidence_by_bets_is_never_overstated() -> None:
         n, p = (np.array([f(values) for values in told], dtype=float) for f in (len, np.mean))
         two = np.array([atoms(values) for values in told]).T.copy()
         zero = np.zeros(2)
-        arms = Arms(np.full(2, BETS), n, p, zero, zero + 1, zero, zero + 1, zero + 70.0, two, zero + 1)
+        sorts = rng.choice([BETS, COINS, LUMPS], 2)
+        arms = Arms(sorts, n, p, zero, zero + 1, zero, zero + 1, zero + 70.0, two, zero + 1)
         found = least_evidence(0, 1, 1.0, 1.0, arms)
         levels = np.unique(np.concatenate((np.linspace(0.001, 0.999, 120), np.linspace(p[1], p[0], 60))))
         parts = [
-            np.array([mixtures.parts(seen(BETS, n[i], p[i], *two[:, i]), u, 70.0, side) for u in levels])
+            np.array([mixtures.parts(seen(sorts[i], n[i], p[i], *two[:, i]), u, 70.0, side) for u in levels])
             for i, side in ((0, ABOVE), (1, BELOW))
         ]
-        least = min(mixtures.together(*parts[0][a], *parts[1][b]) for a in range(len(levels)) for b in range(a, len(levels), 3))
-        least = min(least, min(mixtures.together(*x, *y) for x, y in zip(*parts, strict=True)))
+        both = [(a, b) for a in range(len(levels)) for b in range(a, len(levels), 3)] + [(a, a) for a in range(len(levels))]
+        least = min(mixtures.together(sorts[0], *parts[0][a], sorts[1], *parts[1][b]) for a, b in both)
         if found > 0:
             assert found <= least + 1e-6
             for enough in (0.5 * found, 0.97 * found, 1.001 * found, 2 * found):
@@ -238,8 +247,9 @@ def test_on_both_sides_half_of_the_capital_is_bet(values: np.ndarray, u: float) 
     assert mixtures.by_bets(arm, u, BOTH) == pytest.approx(mixtures.by_bets(arm, u, side) - math.log(2), abs=1e-12)
 
 
-@pytest.mark.parametrize("other", [BETS, int(Family.UNIT), int(Family.NORMAL)])
-def test_the_floor_of_an_arm_by_bets_is_one(other: int) -> None:
+@pytest.mark.parametrize("sort", [BETS, COINS, LUMPS])
+@pytest.mark.parametrize("other", [BETS, COINS, int(Family.UNIT), int(Family.NORMAL)])
+def test_the_floor_of_an_arm_by_bets_is_one(sort: int, other: int) -> None:
     """Whatever is known of the other arm: together there is at least that and the floor."""
     rng = np.random.default_rng(6)
     for _ in range(200):
@@ -248,12 +258,12 @@ def test_the_floor_of_an_arm_by_bets_is_one(other: int) -> None:
             continue
         n, p = np.full(2, float(len(values))), np.full(2, values.mean())
         two, zero = np.repeat([[x] for x in atoms(values)], 2, axis=1), np.zeros(2)
-        arms = Arms(np.array([BETS, other]), n, p, zero, zero + 1, zero, zero + 1, zero + 70.0, two, zero + 1)
+        arms = Arms(np.array([sort, other]), n, p, zero, zero + 1, zero, zero + 1, zero + 70.0, two, zero + 1)
         floor = floor_of(0, arms)
         for u, v in rng.uniform(0.001, 0.999, (20, 2)):
             known = mixtures.parts(seen(other, n[1], p[1], *two[:, 1]), v, 70.0, BELOW)
-            mine = mixtures.parts(seen(BETS, n[0], p[0], *two[:, 0]), u, 70.0, ABOVE)
-            assert mixtures.together(*mine, *known) >= mixtures.alone(*known) + floor - 1e-9
+            mine = mixtures.parts(seen(sort, n[0], p[0], *two[:, 0]), u, 70.0, ABOVE)
+            assert mixtures.together(sort, *mine, other, *known) >= mixtures.alone(other, *known) + floor - 1e-9
 
 
 @pytest.mark.parametrize(("low", "high"), [(-4e-12, 1.0), (-1.0, 4e-12)])
@@ -296,6 +306,7 @@ USES = {
     "spent": (sp.TopK(5, 2), sp.Beta([0.7, 0.6, 0.5, 0.4, 0.3], 10.0), {"budget": 400, "spend": True}),
     "coci": (sp.TopK(5, 2), sp.Beta([0.7, 0.6, 0.5, 0.4, 0.3], 20.0), {"policy": "coci"}),
     "unified": (sp.TopK(5, 2), sp.Beta([0.7, 0.6, 0.5, 0.4, 0.3], 20.0), {"policy": "unified"}),
+    "many zeros": (sp.TopK(5, 2), sp.Replay([[0.0] * (2 + i) + [0.3, 0.45, 0.5] for i in range(5)]), {}),
     "path": (sp.Path([(0, 1), (1, 3), (0, 2), (2, 3)], 0, 3), sp.Beta([0.2, 0.3, 0.5, 0.6], 10.0), {"policy": "coci"}),
 }
 

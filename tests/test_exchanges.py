@@ -176,6 +176,14 @@ HARD = {
         sp.SampleAllocation([3, 5, 8, 13], 20, lower=[2, 2, 2, 3], upper=[4, 6, 9, 9]), sp.Beta([0.5, 0.4, 0.3, 0.6], 3),
     ),
     "variances": (sp.TopK(12, 4, parameter="variance"), sp.Bernoulli(np.linspace(0.02, 0.5, 12))),
+    "measurements": (sp.TopK(40, 12), sp.Beta(np.linspace(0.6, 0.4, 40), 20)),
+    "unlike measurements": (
+        sp.BestOfEach([sp.Arm(f"{i}", low=-(i % 3), high=1 + i) for i in range(30)], [i % 4 for i in range(30)], 2),
+        sp.Beta(np.linspace(0.8, 0.2, 30), 10),
+    ),
+    "many zeros": (sp.TopK(12, 4), sp.Replay([[0.0] * (3 + i) + [0.3, 0.45, 0.5] for i in range(12)])),
+    "coins at first": (sp.TopK(9, 3), sp.Replay([[0.0, 1.0] * 30 + [0.25 + i / 100] for i in range(9)])),
+    "measured strata": (sp.SampleAllocation([3, 5, 8, 13, 20, 9], 30), sp.Beta([0.5, 0.4, 0.3, 0.6, 0.5, 0.2], 6)),
 }  # fmt: skip
 
 

@@ -21,6 +21,11 @@ from surepick.run.drive import drive
 
 from .weighed import arms_of
 
+
+def coins(m: int) -> list[sp.Arm]:
+    return [sp.Arm(f"coin {i}", kind="bernoulli") for i in range(m)]
+
+
 COUNTS = st.floats(0, 7).map(lambda x: float(int(math.exp(x))))
 
 
@@ -125,7 +130,7 @@ def test_rounds_near_the_end_are_told_from_witnesses(monkeypatch: pytest.MonkeyP
         return what, arm
 
     monkeypatch.setattr(Stretch, "__call__", one_by_one)
-    explorer = sp.Explorer(sp.TopK(10, 3), epsilon=0.1)
+    explorer = sp.Explorer(sp.TopK(coins(10), 3), epsilon=0.1)
     drive(explorer, sp.Bernoulli([0.75, 0.7, 0.65, 0.55, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25]), seed=0)
     assert explorer.samples == 1491
     assert unknown <= 5
@@ -133,6 +138,6 @@ def test_rounds_near_the_end_are_told_from_witnesses(monkeypatch: pytest.MonkeyP
 
 def test_a_run_that_once_took_very_long_for_want_of_a_witness() -> None:
     p = np.round(np.sort(np.random.default_rng(3).uniform(0.1, 0.7, 50))[::-1], 3)
-    explorer = sp.Explorer(sp.TopK(50, 5), epsilon=0.1)
+    explorer = sp.Explorer(sp.TopK(coins(50), 5), epsilon=0.1)
     drive(explorer, sp.Bernoulli(p), seed=0, run=2)
     assert (explorer.certified, explorer.samples) == (True, 46_312)

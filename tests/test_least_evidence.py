@@ -250,13 +250,14 @@ def test_tails_of_the_beta_law() -> None:
 
 
 def test_states_that_were_once_overstated() -> None:
-    ex = sp.Explorer(sp.BestArm(2), 1e-6)
+    coins = [sp.Arm("one", kind="bernoulli"), sp.Arm("other", kind="bernoulli")]
+    ex = sp.Explorer(sp.BestArm(coins), 1e-6)
     ex.tell(0, 1.0)
     ex.tell(1, [1.0, 0.0] * 400)
     assert ex.certificate().gap == pytest.approx(0.589, abs=1e-3)
     attained = []
     for zeros in (100, 200, 300, 400, 800):
-        ex = sp.Explorer(sp.BestArm(2))
+        ex = sp.Explorer(sp.BestArm(coins))
         ex.tell(0, 1.0)
         ex.tell(1, [0.0] * zeros)
         assert not ex.done

@@ -85,6 +85,7 @@ class Moments:
         self.origins[:] = self.waiting[:] = self.estimates[:] = np.nan
         self.ranges[:] = np.inf
         self.held[:] = -1.0
+        self.firsts[:] = np.nan
 
     def _name_columns(self) -> None:
         self.sums: Floats = self.table[:, 0]  # of x - origin
@@ -97,13 +98,14 @@ class Moments:
         self.waiting: Floats = self.table[:, 7]  # the last x - origin while its partner is missing
         self.ranges: Floats = self.table[:, 8]  # high - low, infinite for arms without bounds
         # y is a value in units of the range, from 0 to 1, or for variances the square of a pair's difference
-        self.upward: Floats = self.table[:, 9]  # sum of y^2 (1 - y)
-        self.downward: Floats = self.table[:, 10]  # sum of y (1 - y)^2
+        self.upward: Floats = self.table[:, 9]  # sum of y^2 (1 - y) from the second y on
+        self.downward: Floats = self.table[:, 10]  # sum of y (1 - y)^2 from the second y on
         # normal arms hold their first values back, see engine/kernels/student.py
         self.held: Floats = self.table[:, 11]  # how many; 0 until two of them differ, -1 for other arms
         self.held_sums: Floats = self.table[:, 12]
         self.held_squares: Floats = self.table[:, 13]
         self.later_squares: Floats = self.table[:, 14]  # of the values after these, about their mean
+        self.firsts: Floats = self.table[:, 15]  # the first y, NaN before
 
     def __getstate__(self) -> tuple[Ints, Floats, bool, object]:
         return self.counts, self.table, self.variance, self.rows
@@ -197,6 +199,9 @@ class Moments:
 
     def _bend(self, arm: int, y: float) -> None:
         y = min(y, 1.0)
+        if math.isnan(self.firsts[arm]):
+            self.firsts[arm] = y
+            return
         self.upward[arm] += y * y * (1.0 - y)
         self.downward[arm] += y * (1.0 - y) * (1.0 - y)
 
@@ -229,6 +234,8 @@ class Moments:
         self.waiting[arm] = queue[-1] if len(queue) > even else np.nan
         scaled = (gaps / self.ranges[arm]) * (gaps / self.ranges[arm]) if self.variance else values / self.ranges[arm]
         y = np.minimum(scaled, 1.0)
+        if len(y) and math.isnan(self.firsts[arm]):
+            self.firsts[arm], y = y[0], y[1:]
         self.upward[arm] = last_sum(self.upward[arm], y * y * (1.0 - y))
         self.downward[arm] = last_sum(self.downward[arm], y * (1.0 - y) * (1.0 - y))
 

@@ -29,6 +29,7 @@ from .settings import Settings
 Made = TypeVar("Made")  # an Explorer, which is made from what stands here and so cannot be named here
 
 VERSION = 1
+EARLIER = (Column.RANGE, Column.HELD, Column.FIRST)  # how many columns the tables of earlier files may have
 CHOSEN = ("policy", "confidence")  # settings that are written as texts
 ARRAYS = ("decision", "lower", "upper", "estimate", "counts", "undecided", "rival")
 
@@ -134,11 +135,14 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
     table = _back(data["table"])  # earlier files lack the last columns, which no sequence of theirs needs
     width = len(table[0]) if table else len(Column)
     families = getattr(explorer.confidence, "families", np.zeros(0))
-    if (width <= Column.RANGE and (families == Family.BETS).any()) or (
+    if (width <= Column.FIRST and (families == Family.BETS).any()) or (
         width <= Column.HELD and (families == Family.STUDENT).any()
     ):
-        raise ValueError("a sequence without the sums that it needs")
-    _fill(record.table[:, : width if width in (Column.RANGE, Column.HELD) else len(Column)], table)
+        raise StudyError(
+            f"{source}: an earlier surepick wrote it, without the sums that confidence={data['confidence']!r} needs by now: tell "
+            "the observations to a new explorer, in their order."
+        )
+    _fill(record.table[:, : width if width in EARLIER else len(Column)], table)
     if (record.counts < 0).any():
         raise ValueError("a count below 0")
     if data["rows"] is not None:

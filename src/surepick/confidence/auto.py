@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..arms import Arm
 from ..engine.enums import Family
 from ..estimators import Mean
+from .betting import by_bets
 from .mixture import Mixture, Unit
 
 
@@ -14,7 +15,7 @@ class Auto(Mixture):
     ================  ==========================================  ==============================
     arm               mean                                        variance
     ================  ==========================================  ==============================
-    bounded           :class:`~surepick.confidence.beta`          :class:`~surepick.confidence.pairs`
+    bounded           :class:`~surepick.confidence.betting`       :class:`~surepick.confidence.betting`, of pairs
     Bernoulli         :class:`~surepick.confidence.beta`          :class:`~surepick.confidence.bernoulli_variance`
     sub-Gaussian      :class:`~surepick.confidence.normal`        (has no bound)
     normal            :class:`~surepick.confidence.student`       (has no bound)
@@ -33,7 +34,4 @@ class Auto(Mixture):
                 return Unit(Family.STUDENT, 0.0, 1.0)
             if arm.scale is not None:
                 return Unit(Family.NORMAL, 0.0, arm.scale)
-            return Unit(Family.UNIT, arm.low, arm.high - arm.low)
-        if arm.kind == "bernoulli":
-            return Unit(Family.SPREAD, 0.0, 1.0)
-        return Unit(Family.UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)
+        return by_bets(arm, type(self.problem.parameter) is Mean)

@@ -43,9 +43,13 @@ class Betting(Mixture):
                 f"confidence='betting' is for bounded arms, and {arm.name!r} is sub-Gaussian: use 'auto' or 'normal'.",
                 key="confidence",
             )
-        mean = type(self.problem.parameter) is Mean
-        if arm.kind == "bernoulli":
-            return Unit(Family.UNIT, arm.low, arm.high - arm.low) if mean else Unit(Family.SPREAD, 0.0, 1.0)
-        if mean:
-            return Unit(Family.BETS, arm.low, arm.high - arm.low)
-        return Unit(Family.BETS, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)
+        return by_bets(arm, type(self.problem.parameter) is Mean)
+
+
+def by_bets(arm: Arm, mean: bool) -> Unit:
+    """How an arm with bounds is weighed; one declared Bernoulli has nothing to gain from bets."""
+    if arm.kind == "bernoulli":
+        return Unit(Family.UNIT, arm.low, arm.high - arm.low) if mean else Unit(Family.SPREAD, 0.0, 1.0)
+    if mean:
+        return Unit(Family.BETS, arm.low, arm.high - arm.low)
+    return Unit(Family.BETS, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)

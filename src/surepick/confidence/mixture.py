@@ -14,12 +14,12 @@ from ..checks import MANY, whole
 from ..engine import compiled
 from ..engine.data import Sequence
 from ..engine.enums import Family, Form
+from ..engine.kernels.unit import NONE
 from ..errors import SettingError
 from ..estimators import Mean, Moments, Record, Variance
 from ..problems.base import Problem
 from .base import Confidence
 
-NONE = 1e-9  # weighed observations of an arm that has none, which guides of the sampling divide by
 TUNED = 1000  # observations of an arm at which the mixtures are about tightest; fixed before any data
 
 
@@ -82,8 +82,9 @@ class Mixture(Confidence):
     def unit(self, arm: Arm) -> Unit:
         """How this sequence weighs an arm; raises :class:`SettingError` for one that it is not valid for."""
 
-    def seen(self, record: Record) -> Floats:
-        """A row each: how many observations, their mean in units of the arm, and for bets the inner atom and its weight."""
+    def seen(self, record: Record) -> tuple[Ints, Floats]:
+        """By which family every arm is weighed; and a row each: how many observations, their mean in units of the arm, and for
+        bets the inner atom and its weight."""
         assert isinstance(record, Moments)
         n = np.where(self.paired, record.pairs, record.counts).astype(np.float64)
         mean = np.where(
@@ -93,9 +94,11 @@ class Mixture(Confidence):
         p = np.where(self.families == Family.NORMAL, p, np.clip(p, 0.0, 1.0))
         seen = np.array([n, p, np.full(self.problem.m, 0.5), np.zeros(self.problem.m)])
         self._students(record, seen=seen)
-        if (self.families == Family.BETS).any():
-            compiled("bets").fill_atoms(self.families, record.upward, record.downward, seen)
-        return seen
+        families = self.families
+        if (families == Family.BETS).any():
+            families = families.copy()
+            compiled("bets").fill_bets(self.paired, record.counts, record.table, families, seen)
+        return families, seen
 
     def places(self, record: Record) -> Floats:
         """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record, or
@@ -130,11 +133,12 @@ class Mixture(Confidence):
         """How many observations are weighed of so many."""
         assert isinstance(record, Moments)
         n = np.where(self.paired, counts // 2, counts)
+        n = np.where(self.families == Family.BETS, np.maximum(n - 1, NONE), n)
         return np.where(self.families == Family.STUDENT, np.maximum(n - record.held, NONE), n).astype(np.float64)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         lower, upper = self._ends
-        compiled("mixtures").intervals(self.families, self.seen(record), self.rho, self.level, self._before, lower, upper)
+        compiled("mixtures").intervals(*self.seen(record), self.rho, self.level, self._before, lower, upper)
         return self.placed(lower, upper, self.places(record), self.scales(record), record)
 
     def radius(self, counts: Ints) -> Floats:

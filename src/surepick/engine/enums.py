@@ -37,8 +37,10 @@ class Family(IntEnum):
     UNIT = 0  # values in [0, 1], by the beta mixture
     NORMAL = 1  # 1-sub-Gaussian values
     SPREAD = 2  # the variance of 0/1 values
-    BETS = 3  # values in [0, 1], by bets and by the beta mixture
+    BETS = 3  # values in [0, 1], by bets and by the beta mixture; a sequence declares this, and the first value says which:
+    COINS = 4  # ... it was 0 or 1, and so were all later ones
     STUDENT = 5  # normal values of unknown variance
+    LUMPS = 6  # ... it was 0 or 1, and some later ones were not
 
 
 class Law(IntEnum):
@@ -91,6 +93,7 @@ class State(IntEnum):
     LENGTH = 15  # of the stretch, in rounds
     SHORTEST = 16  # how long stretches are at least
     LONGEST = 17  # and at most
+    GROWTH = 18  # whether all arms are weighed by bets, and guided by their growth
 
 
 class Column(IntEnum):
@@ -111,6 +114,7 @@ class Column(IntEnum):
     HELD_SUM = 12  # of x - origin over these
     HELD_SQUARES = 13  # sum of (x - their mean)^2
     LATER_SQUARES = 14  # sum of (x - their mean)^2 over all values after these
+    FIRST = 15  # the first y, NaN before; the sums of UPWARD and DOWNWARD begin after it
 
 
 class Shelf(IntEnum):

@@ -321,11 +321,11 @@ class Joint(Policy):
     def weigh(self, view: View) -> Arms:
         """The arms as evidence sees them."""
         confidence, problem = self._mixture(view), self.problem
-        n, p, *atoms = confidence.seen(view.record)
+        families, (n, p, *atoms) = confidence.seen(view.record)
         shift = confidence.places(view.record)
         bounds = problem.low, problem.high
         given = confidence.scales(view.record), confidence.rho * self.tuning, np.array(atoms), problem.dearness
-        return Arms(confidence.families, n, p, *bounds, shift, *given)
+        return Arms(families, n, p, *bounds, shift, *given)
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint")

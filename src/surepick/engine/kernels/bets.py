@@ -19,8 +19,9 @@ import math
 import numpy as np
 
 from ..compile import kernel, lean, small, tight
-from ..enums import Family
-from .unit import LEAST
+from ..data import Seen
+from ..enums import Column, Family
+from .unit import LEAST, NONE
 
 SHARES = (0.12, 0.3, 0.6, 0.95)  # the bets, fixed before any data, and what each has of the capital
 PARTS = (0.15, 0.27, 0.33, 0.25)
@@ -45,12 +46,46 @@ def atoms_of(n, upward, downward):
     return upward / both, min(share, 1.0)
 
 
+@lean
+def bets_seen(i, paired, counts, table):
+    """One arm as bets see it. The first value (of pairs the first square) is not weighed: it says which sort of values these
+    are, and that only by whether it is an end of the range."""
+    first = table[i, Column.FIRST]
+    if math.isnan(first):
+        return Seen(Family.BETS.value, NONE, 0.5, 0.5, 0.0)
+    between = 0.0 < first < 1.0
+    n = float(counts[i] // 2 if paired else counts[i]) - 1.0
+    if n < 1.0:
+        return Seen(Family.BETS.value if between else Family.COINS.value, NONE, first, 0.5, 0.0)
+    if paired:
+        total = table[i, Column.DIFFERENCES] / table[i, Column.RANGE] / table[i, Column.RANGE]
+    else:
+        total = (table[i, Column.SUM] + table[i, Column.CARRY]) / table[i, Column.RANGE]
+    inner, share = atoms_of(n, table[i, Column.UPWARD], table[i, Column.DOWNWARD])
+    if between:
+        family = Family.BETS.value
+    else:
+        family = Family.LUMPS.value if share > 0.0 else Family.COINS.value
+    return Seen(family, n, min(max((total - first) / n, 0.0), 1.0), inner, share)
+
+
 @kernel
-def fill_atoms(families, upward, downward, seen):
-    """The atoms of all arms that are weighed by bets, in the last two rows of ``seen``; the first has their counts."""
+def fill_bets(paired, counts, table, families, seen):
+    """What ``bets_seen`` says of all arms that are weighed by bets, in the rows of ``seen``."""
     for i in range(len(families)):
         if families[i] == Family.BETS:
-            seen[2, i], seen[3, i] = atoms_of(max(seen[0, i], 1.0), upward[i], downward[i])
+            families[i], seen[0, i], seen[1, i], seen[2, i], seen[3, i] = bets_seen(i, paired[i], counts, table)
+
+
+@tight
+def by_growth(family):
+    """An arm's evidence is guided by the growth of its best bet, or of likelihood: every value counts as much."""
+    return family == Family.BETS or family == Family.LUMPS or family == Family.STUDENT
+
+
+@tight
+def has_bets(family):
+    return family == Family.BETS or family == Family.COINS or family == Family.LUMPS
 
 
 @tight

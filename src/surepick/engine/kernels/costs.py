@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..compile import lean, tight
-from ..enums import Family
+from .bets import by_growth
 from .glr import rates
 
 
 @tight
 def growth_of(family, n, rho):
     """By how much ``glr.factor_of`` and ``glr.price_of`` grow with one observation more: their derivatives in n."""
-    if family == Family.BETS or family == Family.STUDENT:
+    if by_growth(family):
         return 1.0, 0.0
     return n * (n + 2.0 * rho) / ((n + rho) * (n + rho)), 0.5 / (n + rho)
 

@@ -46,7 +46,7 @@ def divergence(seen, u):
         return 0.5 * (p - u) * (p - u)
     if kind == Family.SPREAD:
         return unit_divergence(min(p, 1.0 - p), roots(u)[0])  # the root on the side of p is the nearer one
-    if kind == Family.BETS:
+    if kind == Family.BETS or kind == Family.LUMPS:
         return growth_from(p, seen.inner, seen.share, u)[0]
     if kind == Family.STUDENT:
         return student_growth(seen, u)[0]
@@ -59,7 +59,7 @@ def tilt_of(seen, u):
     kind, p = seen.family, seen.p
     if kind == Family.NORMAL:
         return u - p, 1.0
-    if kind == Family.BETS:
+    if kind == Family.BETS or kind == Family.LUMPS:
         _, tilt, bend = growth_from(p, seen.inner, seen.share, u)
         return tilt, bend
     if kind == Family.STUDENT:

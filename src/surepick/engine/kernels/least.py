@@ -9,8 +9,9 @@ import numpy as np
 
 from ..compile import kernel, lean
 from ..enums import Family
+from .bets import has_bets
 from .glr import base_of, level_seen, seen_of
-from .mixtures import LOG_BETA, LOG_BETS, LOG_MIXED, alone, parts, together
+from .mixtures import LEAST_PART, alone, parts, together
 from .sides import ABOVE, BELOW, BOTH, HEDGE
 from .unit import LEAST
 
@@ -37,7 +38,7 @@ def parts_at(g, h, j, slope_h, slope_j, arms, more):
 @kernel
 def evidence_at(g, h, j, slope_h, slope_j, arms, more):
     parts_h, parts_j = parts_at(g, h, j, slope_h, slope_j, arms, more)
-    return together(parts_h[0], parts_h[1], parts_j[0], parts_j[1])
+    return together(arms.families[h], parts_h[0], parts_h[1], arms.families[j], parts_j[0], parts_j[1])
 
 
 @lean
@@ -56,9 +57,9 @@ def floor_of(i, arms):
         return -np.inf
     at = arms.p[i] * (1.0 - arms.p[i]) if arms.families[i] == Family.SPREAD else arms.p[i]
     if arms.families[i] == Family.STUDENT:  # by likelihood; by symmetry it has no floor
-        return min(parts(seen_of(i, arms), at, arms.rho[i], BOTH)[1], 0.0) + (LOG_MIXED - LOG_BETA) - 1.0
+        return min(parts(seen_of(i, arms), at, arms.rho[i], BOTH)[1], 0.0) + math.log(LEAST_PART) - 1.0
     least = min(parts(seen_of(i, arms), at, arms.rho[i], BOTH)[0], 0.0) + math.log(HEDGE) - 1.0
-    return least + (LOG_MIXED - LOG_BETS) if arms.families[i] == Family.BETS else least  # whatever the other arm is weighed by
+    return least + math.log(LEAST_PART) if has_bets(arms.families[i]) else least  # whatever the other arm is weighed by
 
 
 @kernel
@@ -71,16 +72,17 @@ def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
     left, right, least = np.empty(64), np.empty(64), np.empty(64)
     below, above = np.empty((64, 2)), np.empty((64, 2))  # parts for j at the left, for h at the right
     left[0], right[0], top = a, b, 1
+    family_h, family_j = arms.families[h], arms.families[j]
     for end in range(2):
         (m_h, k_h), (m_j, k_j) = parts_at(a if end == 0 else b, h, j, slope_h, slope_j, arms, more)
-        found = together(m_h, k_h, m_j, k_j)
+        found = together(family_h, m_h, k_h, family_j, m_j, k_j)
         if not found >= enough:
             return found
         if end == 0:
             below[0, 0], below[0, 1] = m_j, k_j
         else:
             above[0, 0], above[0, 1] = m_h, k_h
-    least[0] = together(above[0, 0], above[0, 1], below[0, 0], below[0, 1])
+    least[0] = together(family_h, above[0, 0], above[0, 1], family_j, below[0, 0], below[0, 1])
     for _ in range(MOST_LEVELS):
         while top > 0 and least[top - 1] >= enough:
             top -= 1
@@ -91,14 +93,14 @@ def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
         if not left[k] < middle < right[k] or top == 64:
             break
         (m_h, k_h), (m_j, k_j) = parts_at(middle, h, j, slope_h, slope_j, arms, more)
-        found = together(m_h, k_h, m_j, k_j)
+        found = together(family_h, m_h, k_h, family_j, m_j, k_j)
         if not found >= enough:
             return found
         left[top], right[top], below[top, 0], below[top, 1] = middle, right[k], m_j, k_j
         above[top, 0], above[top, 1] = above[k, 0], above[k, 1]
         right[k], above[k, 0], above[k, 1] = middle, m_h, k_h
         for q in (k, top):
-            least[q] = together(above[q, 0], above[q, 1], below[q, 0], below[q, 1])
+            least[q] = together(family_h, above[q, 0], above[q, 1], family_j, below[q, 0], below[q, 1])
         top += 1
     for k in range(top):  # too near to tell: what is left
         if not least[k] >= enough:
@@ -212,7 +214,7 @@ def least_evidence(h, j, slope_h, slope_j, arms, more=0.0, enough=-np.inf):
             i, other, side = (j, h, BELOW) if part == 1 else (h, j, ABOVE)
             theta = a / slope_j if part == 1 else (b - more) / slope_h
             known_parts = parts_of(i, theta, base, side, arms)
-            known = alone(known_parts[0], known_parts[1])
+            known = alone(arms.families[i], known_parts[0], known_parts[1])
             if known + floor_of(other, arms) >= (enough if quick else best):
                 continue
         if part == 0 and quick:

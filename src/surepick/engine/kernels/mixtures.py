@@ -6,7 +6,8 @@ An arm is seen through n observations with mean p of one of these kinds:
   it is convex in x and has mean 1 at the ends; q is mixed over Beta(rho u, rho (1 - u)).
 * ``NORMAL``: 1-sub-Gaussian values with mean u; exp(l (x - u) - l^2 / 2) is mixed over l normal with variance 1 / rho.
 * ``SPREAD``: 0/1 values with variance u = q (1 - q), seen through their mean as a ``UNIT``.
-* ``BETS``: values in [0, 1] with mean u; the average of the capital of all bets (see bets.py) and of the mixture of a ``UNIT``.
+* ``BETS``, ``COINS``, ``LUMPS``: values in [0, 1] with mean u; the average of the capital of all bets (see bets.py) and of the
+  mixture of a ``UNIT``. Which of the three an arm is its first value says, which is not weighed, and so is what either has of it.
 * ``STUDENT``: normal values with mean u and any variance; the average of evidence by likelihood and by symmetry (see student.py).
 
 By Ville's inequality the evidence against the true u exceeds ln(1/alpha) at any time with probability at most alpha. Mixed over
@@ -22,16 +23,28 @@ import numpy as np
 from ..compile import kernel, lean, small, tight
 from ..data import Seen
 from ..enums import Family
-from .bets import log_capital
+from .bets import has_bets, log_capital
 from .divergence import roots
 from .sides import ABOVE, BELOW, BOTH, HEDGE, one_sided
 from .student import student_parts
 from .unit import LEAST
 
 LOG_2 = math.log(2.0)
-LOG_BETA, LOG_BETS = math.log(0.4), math.log(0.6)  # what the beta mixture and the bets have of an arm's capital
-# and of that of two arms: both by the beta mixture, both by bets, one each, either way
-LOG_BETA_BOTH, LOG_BETS_BOTH, LOG_MIXED = math.log(0.41), math.log(0.55), math.log(0.02)
+STUDENTS, BETTORS, COINERS = 0, 1, 2  # arms by what they are expected to show
+# What the first and the second part of the evidence of an arm have of its capital, by these sorts (rows).
+ALONE = np.array([[0.4, 0.6], [0.08, 0.92], [0.75, 0.25]])
+LOG_ALONE = np.log(ALONE)
+# And of that of two arms: both first parts, both second ones, one each, either way.
+BOTH_STUDENTS, BOTH_BETTORS, BOTH_COINERS = [0.41, 0.55, 0.02, 0.02], [0.08, 0.88, 0.02, 0.02], [0.72, 0.24, 0.02, 0.02]
+TOGETHER = np.array(
+    [
+        [BOTH_STUDENTS, [0.03, 0.52, 0.42, 0.03], [0.33, 0.13, 0.10, 0.44]],
+        [[0.03, 0.52, 0.03, 0.42], BOTH_BETTORS, [0.10, 0.26, 0.02, 0.62]],
+        [[0.33, 0.13, 0.44, 0.10], [0.10, 0.26, 0.62, 0.02], BOTH_COINERS],
+    ]
+)
+LOG_TOGETHER = np.log(TOGETHER)
+LEAST_PART = float(TOGETHER.min())
 
 
 @small
@@ -135,7 +148,7 @@ def by_bets(seen, u, side):
 def parts(seen, u, rho, side):
     """Log evidence against u, as that of the mixture and that of bets, or by symmetry and by likelihood; -inf if there is but
     one sort."""
-    if seen.family == Family.BETS:
+    if has_bets(seen.family):
         return unit_evidence(seen.n, seen.p, u, rho, side), by_bets(seen, u, side)
     if seen.family == Family.STUDENT:
         return student_parts(seen, u, side)
@@ -143,22 +156,32 @@ def parts(seen, u, rho, side):
 
 
 @tight
-def alone(mixed, bet):
+def sort_of(family):
+    """The row of ``ALONE`` for an arm whose evidence has two parts."""
+    return STUDENTS if family == Family.STUDENT else BETTORS if family == Family.BETS else COINERS
+
+
+@tight
+def alone(family, mixed, bet):
     """The evidence of one arm, from its parts."""
-    return mixed if bet == -np.inf else log_sum(LOG_BETA + mixed, LOG_BETS + bet)
+    if bet == -np.inf:
+        return mixed
+    sort = sort_of(family)
+    return log_sum(LOG_ALONE[sort, 0] + mixed, LOG_ALONE[sort, 1] + bet)
 
 
 @lean
-def together(mixed_h, bet_h, mixed_j, bet_j):
+def together(family_h, mixed_h, bet_h, family_j, mixed_j, bet_j):
     """The evidence of two arms, from their parts.
 
-    Where both are weighed by bets it is the average of four products, mostly of the two whose factors are of one sort: two arms
-    with the same sort of values then pay once for the choice between mixture and bets, and not twice.
+    Where both have two it is the average of four products, mostly of those whose factors suit the sorts of the arms: two arms
+    then pay once for the choice, and not twice.
     """
     if bet_h == -np.inf or bet_j == -np.inf:
-        return alone(mixed_h, bet_h) + alone(mixed_j, bet_j)
-    same = log_sum(LOG_BETA_BOTH + (mixed_h + mixed_j), LOG_BETS_BOTH + (bet_h + bet_j))
-    return log_sum(same, LOG_MIXED + log_sum(mixed_h + bet_j, bet_h + mixed_j))
+        return alone(family_h, mixed_h, bet_h) + alone(family_j, mixed_j, bet_j)
+    h, j = sort_of(family_h), sort_of(family_j)
+    same = log_sum(LOG_TOGETHER[h, j, 0] + (mixed_h + mixed_j), LOG_TOGETHER[h, j, 1] + (bet_h + bet_j))
+    return log_sum(same, log_sum(LOG_TOGETHER[h, j, 2] + (mixed_h + bet_j), LOG_TOGETHER[h, j, 3] + (bet_h + mixed_j)))
 
 
 @kernel
@@ -169,11 +192,11 @@ def evidence(seen, u, rho, side):
         return unit_evidence(n, p, u, rho, side)
     if seen.family == Family.NORMAL:
         return normal_evidence(n, p, u, rho, side)
-    if seen.family == Family.BETS:
-        return alone(unit_evidence(n, p, u, rho, side), by_bets(seen, u, side))
+    if has_bets(seen.family):
+        return alone(seen.family, unit_evidence(n, p, u, rho, side), by_bets(seen, u, side))
     if seen.family == Family.STUDENT:
         mixed, likely = student_parts(seen, u, side)
-        return alone(mixed, likely)
+        return alone(seen.family, mixed, likely)
     small, large = roots(u)
     # Above u the mean lies between the roots. Below u it is outside, on the side where it is seen, which makes it two-sided; seen
     # between the roots there is none, and no more than the martingale of either root has, for one of them is the truth.
@@ -190,7 +213,7 @@ def evidence(seen, u, rho, side):
 def of_values(seen):
     """The arm as the mean of its values shows it, also where the parameter is the variance of 0/1 values."""
     family = Family.UNIT.value if seen.family == Family.SPREAD else seen.family
-    return Seen(family, max(seen.n, 1.0), seen.p, seen.inner, seen.share)
+    return Seen(family, seen.n if has_bets(family) else max(seen.n, 1.0), seen.p, seen.inner, seen.share)
 
 
 @kernel

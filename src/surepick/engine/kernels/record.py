@@ -18,6 +18,9 @@ def offset_of(i, record):
 @tight
 def bend(arm, y, table):
     y = min(y, 1.0)
+    if math.isnan(table[arm, Column.FIRST]):
+        table[arm, Column.FIRST] = y
+        return
     table[arm, Column.UPWARD] += y * y * (1.0 - y)
     table[arm, Column.DOWNWARD] += y * (1.0 - y) * (1.0 - y)
 

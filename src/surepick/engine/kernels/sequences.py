@@ -7,7 +7,7 @@ import math
 from ..compile import lean, tight
 from ..data import Seen
 from ..enums import Column, Family, Form, Span, Unit
-from .bets import atoms_of
+from .bets import bets_seen
 from .intervals import bernstein_reach, kl_interval, kt_regret
 from .mixtures import interval
 from .record import offset_of
@@ -57,9 +57,9 @@ def seen_in(i, units, record):
     if family == Family.STUDENT:
         n, p, inner, share = student_seen(i, record.counts, record.table)
         return Seen(family, n, p, inner, share)
-    n, p = unit_of(i, units, record)
     if family == Family.BETS:
-        inner, share = atoms_of(max(n, 1.0), record.table[i, Column.UPWARD], record.table[i, Column.DOWNWARD])
+        return bets_seen(i, units[Unit.PAIRED, i] > 0.0, record.counts, record.table)
+    n, p = unit_of(i, units, record)
     return Seen(family, n, p, inner, share)
 
 

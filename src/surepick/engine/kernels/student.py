@@ -26,11 +26,11 @@ import math
 from ..compile import kernel, lean, tight
 from ..enums import Column, Family
 from .sides import BOTH, one_sided
+from .unit import NONE
 
 RATE = 30.0  # fixed before any data; see benchmarks/real_data.py
 LOG_ODDS = math.log(21.0)
 PRIOR_COUNT, PRIOR_SHAPE, PRIOR_SCALE = 3.0, 1.0, 1.0  # of the mean and of the variance, as three values give them
-NONE = 1e-9  # for no value at all: sampling guides divide by counts
 SMALLEST = 1e-300
 
 

@@ -15,10 +15,11 @@ import numpy as np
 
 from ..compile import lean
 from ..enums import Family
+from .bets import by_growth, has_bets
 from .divergence import kl, tilt_of
 from .exchanges import ONE_SIDED
 from .glr import price_of, seen_of
-from .mixtures import alone, log_beta, log_tail, parts, together
+from .mixtures import alone, by_bets, log_beta, log_tail, parts, together
 from .sides import ABOVE, BELOW, BOTH, HEDGE
 from .student import about_variance
 from .unit import LEAST
@@ -42,6 +43,7 @@ class Point(IntEnum):
     PRIOR = 7
     EVIDENCE = 8
     CAPITAL = 9
+    FAMILY = 10
 
 
 @lean
@@ -59,8 +61,8 @@ def tail_bound(a, b, u):
 @lean
 def put(points, k, kind, u, rho, side):
     """Point k is this one from now on."""
-    points[k, Point.U], points[k, Point.SIDE] = u, side
-    if kind != Family.UNIT:
+    points[k, Point.U], points[k, Point.SIDE], points[k, Point.FAMILY] = u, side, kind
+    if not (kind == Family.UNIT or has_bets(kind)):
         return
     u = min(max(u, LEAST), 1.0 - LEAST)
     a, b = rho * u, rho * (1.0 - u)
@@ -74,7 +76,7 @@ def put(points, k, kind, u, rho, side):
 def weigh(points, k, seen, rho):
     """No evidence against a point is larger than this."""
     u, side, n, p = points[k, Point.U], int(points[k, Point.SIDE]), seen.n, seen.p
-    if seen.family == Family.UNIT:
+    if seen.family == Family.UNIT or has_bets(seen.family):
         u, yes, no = min(max(u, LEAST), 1.0 - LEAST), n * p, max(n * (1.0 - p), 0.0)
         a, b = points[k, Point.A] + yes, points[k, Point.B] + no
         found = log_beta(a, b) + points[k, Point.FIXED] - yes * points[k, Point.LOG_U] - no * points[k, Point.LOG_V]
@@ -84,7 +86,9 @@ def weigh(points, k, seen, rho):
     else:
         weigh_well(points, k, seen, rho)
         return
-    points[k, Point.EVIDENCE], points[k, Point.CAPITAL] = found + WITNESS_ERROR + WITNESS_ERROR_EACH * n, -np.inf
+    error = WITNESS_ERROR + WITNESS_ERROR_EACH * n
+    bet = by_bets(seen, points[k, Point.U], side) + error if has_bets(seen.family) else -np.inf
+    points[k, Point.EVIDENCE], points[k, Point.CAPITAL] = found + error, bet
 
 
 @lean
@@ -98,7 +102,7 @@ def weigh_well(points, k, seen, rho):
 @lean
 def against(points, k):
     """The evidence against a point."""
-    return alone(points[k, Point.EVIDENCE], points[k, Point.CAPITAL])
+    return alone(int(points[k, Point.FAMILY]), points[k, Point.EVIDENCE], points[k, Point.CAPITAL])
 
 
 @lean
@@ -106,8 +110,9 @@ def against_both(points, k):
     """The evidence against points k and k + 1 together."""
     other = k + 1
     return together(
-        points[k, Point.EVIDENCE], points[k, Point.CAPITAL], points[other, Point.EVIDENCE], points[other, Point.CAPITAL]
-    )
+        int(points[k, Point.FAMILY]), points[k, Point.EVIDENCE], points[k, Point.CAPITAL],
+        int(points[other, Point.FAMILY]), points[other, Point.EVIDENCE], points[other, Point.CAPITAL],
+    )  # fmt: skip
 
 
 @lean
@@ -130,13 +135,13 @@ def pushed(i, tilt, arms):
     """Where the likelihood ratio of an arm rises by ``tilt`` a unit of the parameter, within the arm's range."""
     kind, n, p = arms.families[i], arms.n[i], arms.p[i]
     t = tilt * arms.scale[i] / n
-    if kind != Family.BETS and kind != Family.STUDENT:
+    if not by_growth(kind):
         t = tilt * arms.scale[i] * (n + arms.rho[i]) / (n * n)
     if kind == Family.NORMAL:
         u = p + t
     elif kind == Family.STUDENT:
         u = p + t * about_variance(seen_of(i, arms))
-    elif kind == Family.UNIT:  # u - p = t u (1 - u)
+    elif kind == Family.UNIT or kind == Family.COINS:  # u - p = t u (1 - u)
         root = math.sqrt(max((1.0 - t) * (1.0 - t) + 4.0 * t * p, 0.0))
         u = 2.0 * p / (1.0 - t + root) if t < 1.0 else (t - 1.0 + root) / (2.0 * t)
     else:

@@ -115,7 +115,7 @@ def foresee(chosen, gain, game):
     seat = table.seats[arm]
     if table.paired[arm] and table.counts[arm] % 2 == 1:
         return
-    n = game.arms.n[arm] + 1.0
+    n = math.floor(game.arms.n[arm]) + 1.0
     game.arms.n[arm] = n
     number(arm, n, game)
     renew = known[arm, Fact.HALF] > known[arm, Fact.AHEAD]

@@ -36,7 +36,8 @@ def lay(table):
     table.state[State.COUNT], table.state[State.SQUARE] = m * m, 1
     for i in range(m):
         line_up(i, table)
-        if int(table.known[i, Fact.FAMILY]) != Family.UNIT:
+        family = int(table.known[i, Fact.FAMILY])
+        if family != Family.UNIT and family != Family.COINS and not table.state[State.GROWTH]:
             table.state[State.SQUARE] = 0
 
 

@@ -10,6 +10,7 @@ from ..compile import lean, tight
 from ..enums import Column, Family, Span, State, Verdict
 from ..kernels.exchanges import ONE_SIDED
 from ..kernels.glr import Fact, Spare, factor_of, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two, in_order, price_of
+from ..kernels.growth_bounds import Known, growth_bounds
 from ..kernels.record import offset_of
 from ..kernels.sequences import seen_in
 from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one
@@ -22,6 +23,9 @@ def see(i, game):
     table, arms, record, span = game.table, game.arms, game.record, game.sequence.span
     seen = seen_in(i, game.sequence.units, record)
     n, p, family = seen.n, seen.p, seen.family
+    if family != arms.families[i]:  # its values are of another sort than was thought
+        arms.families[i], table.known[i, Fact.FAMILY], table.known[i, Fact.N] = family, family, np.nan
+        table.state[State.ALIKE] = table.state[State.SQUARE] = table.state[State.GROWTH] = 0
     arms.n[i], arms.p[i], arms.atoms[0, i], arms.atoms[1, i] = n, p, seen.inner, seen.share
     reference = game.rule.reference
     if record.variance:
@@ -59,8 +63,12 @@ def look_ahead(i, game):
 def line_up(i, table):
     """What is known of an arm, where its seat is."""
     known, lined, s = table.known, table.lined, table.seats[i]
-    lined[Line.N, s], lined[Line.P, s], lined[Line.WEIGHT, s] = known[i, Fact.N], known[i, Fact.P], table.weights[i]
+    lined[Known.N, s], lined[Known.P, s], lined[Line.WEIGHT, s] = known[i, Fact.N], known[i, Fact.P], table.weights[i]
     lined[Line.FACTOR, s], lined[Line.AHEAD, s] = known[i, Fact.FACTOR], known[i, Fact.AHEAD]
+    if table.state[State.GROWTH]:
+        lined[Known.INNER, s], lined[Known.SHARE, s] = known[i, Fact.INNER], known[i, Fact.SHARE]
+        lined[Known.LOW, s], lined[Known.HIGH, s] = known[i, Fact.LOW], known[i, Fact.HIGH]
+        lined[Known.SHIFT, s], lined[Known.SCALE, s] = known[i, Fact.SHIFT], known[i, Fact.SCALE]
 
 
 @tight
@@ -103,7 +111,7 @@ def sweep(arm, upper, e, s, size, rule, table):
     n, p, w = table.known[arm, Fact.N], table.known[arm, Fact.P], table.known[arm, Fact.FACTOR]
     normal, exact = int(table.known[arm, Fact.FAMILY]) == Family.NORMAL, table.known[arm, Fact.SHIFT] == 0.0
     base = rule.threshold + table.known[arm, Fact.AHEAD] - ONE_SIDED
-    their_n, their_p = table.lined[Line.N, s : s + many], table.lined[Line.P, s : s + many]
+    their_n, their_p = table.lined[Known.N, s : s + many], table.lined[Known.P, s : s + many]
     their_w, their_half = table.lined[Line.FACTOR, s : s + many], table.lined[Line.AHEAD, s : s + many]
     score, second = table.scores[SCORE, e : e + many], table.scores[SECOND, e : e + many]
     loose, verdicts = table.scores[LOOSE, e : e + many], table.verdicts[e : e + many]
@@ -120,6 +128,27 @@ def sweep(arm, upper, e, s, size, rule, table):
 
 
 @lean
+def sweep_growth(arm, upper, e, s, rule, table):
+    """As ``sweep`` where all arms are weighed by bets, whatever their units; returns how many exchanges are listed in ``poor``."""
+    many, poor, scores, lined = table.rows[table.seats[arm]], 0, table.scores, table.lined
+    mine, slopes = lined[:, table.seats[arm]], table.slopes[LOWER if upper else UPPER, e : e + many]
+    found = scores[SCORE, e : e + many]
+    growth_bounds(
+        mine, table.slopes[UPPER if upper else LOWER, e], upper, table.levels[e : e + many], slopes, lined[:, s : s + many], found
+    )
+    base, exact = rule.threshold + table.known[arm, Fact.AHEAD] - ONE_SIDED, table.known[arm, Fact.SHIFT] == 0.0
+    for q in range(many):
+        if found[q] < 0.0:
+            table.poor[poor] = e + q
+            poor += 1
+        settled = exact and found[q] == 0.0 and lined[Known.SHIFT, s + q] == 0.0
+        found[q] = (found[q] if found[q] > 0.0 else 0.0) / max(base + lined[Line.AHEAD, s + q], 0.25)  # also if no number
+        scores[SECOND, e + q], scores[LOOSE, e + q] = mine[Known.N] + lined[Known.N, s + q], 0.0 if settled else 1.0
+        table.verdicts[e + q] = Verdict.SCORED if settled else Verdict.UNKNOWN
+    return poor
+
+
+@lean
 def cross(i, rule, table, arms):
     """As ``bound`` for all exchanges of an arm where they are a square, row i and column i of it; returns how many of them are
     listed in ``poor``, whose bounds by a tangent far from the least say nothing."""
@@ -130,7 +159,11 @@ def cross(i, rule, table, arms):
             table.spare[Spare.LEVEL, q] = table.levels[first + q * step]
             table.spare[Spare.SLOPE, q] = table.slopes[1 - side, first + q * step]
         slope = table.slopes[side, i * m + i]
-        glr_bounds(i, side == UPPER, slope, table.spare, lined[Line.P], lined[Line.FACTOR], arms)
+        if table.state[State.GROWTH]:
+            levels, slopes, found = table.spare[Spare.LEVEL], table.spare[Spare.SLOPE], table.spare[Spare.FOUND]
+            growth_bounds(lined[:, i], slope, side == UPPER, levels, slopes, lined, found)
+        else:
+            glr_bounds(i, side == UPPER, slope, table.spare, lined[Known.P], lined[Line.FACTOR], arms)
         for q in range(m):
             e = first + q * step
             if table.verdicts[e] == Verdict.ABSENT:
@@ -140,7 +173,7 @@ def cross(i, rule, table, arms):
             wanted = max(rule.threshold + known[i, Fact.AHEAD] + lined[Line.AHEAD, q] - ONE_SIDED, 0.25)
             scores[SCORE, e] = found / wanted if found > 0.0 else 0.0
             exact = found == 0.0 and arms.shift[i] == arms.shift[q] == 0.0
-            scores[SECOND, e], scores[LOOSE, e] = known[i, Fact.N] + lined[Line.N, q], 0.0 if exact else 1.0
+            scores[SECOND, e], scores[LOOSE, e] = known[i, Fact.N] + lined[Known.N, q], 0.0 if exact else 1.0
             table.verdicts[e] = Verdict.SCORED if exact else Verdict.UNKNOWN
             if found < 0.0:
                 table.poor[poor] = e
@@ -159,12 +192,15 @@ def touch(seat, game):
             bound(table.poor[q], game)
     if table.rows[seat] > 0:
         e = links[first[seat]]
+        arm, upper = table.sitting[seat], table.pair[UPPER, e] == table.sitting[seat]
+        beyond = table.seats[table.pair[LOWER if upper else UPPER, e]]
         if known:
             pass
         elif table.state[State.ALIKE]:
-            arm, upper = table.sitting[seat], table.pair[UPPER, e] == table.sitting[seat]
-            other = table.pair[LOWER if upper else UPPER, e]
-            sweep(arm, upper, e, table.seats[other], game.batch.size, game.rule, table)
+            sweep(arm, upper, e, beyond, game.batch.size, game.rule, table)
+        elif table.state[State.GROWTH]:
+            for q in range(sweep_growth(arm, upper, e, beyond, game.rule, table)):
+                bound(table.poor[q], game)
         else:
             for q in range(first[seat], beside):
                 bound(links[q], game)

@@ -10,6 +10,7 @@ import numpy as np
 from ..data import Arms, Array, Record, Sequence, Stock, state_of
 from ..enums import Family
 from ..kernels.glr import Fact
+from ..kernels.growth_bounds import Known
 from ..kernels.tournament import size_of
 from .batch import Batch, batch_of
 from .declare import lowered
@@ -22,13 +23,11 @@ FAR = 4  # bounds hold for so many planned samples of an arm; then there are new
 
 
 class Line(IntEnum):
-    """Rows of ``lined``."""
+    """Rows of ``lined``, after those of ``growth_bounds.Known``."""
 
-    N = 0
-    P = 1
-    FACTOR = 2
-    AHEAD = 3
-    WEIGHT = 4
+    FACTOR = 8
+    AHEAD = 9
+    WEIGHT = 10
 
 
 class Rule(NamedTuple):
@@ -74,18 +73,19 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
     known[:, Fact.SHIFT], known[:, Fact.SCALE] = arms.shift, arms.scale
     for values in (arms.families, arms.scale, arms.shift, arms.low, arms.high):
         alike = alike and bool((values == values[0]).all())
-    alike = alike and arms.families[0] in (Family.UNIT, Family.NORMAL)
+    alike = alike and arms.families[0] in (Family.UNIT, Family.COINS, Family.NORMAL)
+    growth = bool(np.isin(arms.families, (Family.BETS, Family.LUMPS)).all())
     halves = int((paired & (record.counts % 2 == 1)).sum())
     return Table(
         pair=np.zeros((2, spots), whole), slopes=np.ones((2, spots)), levels=np.full(spots, np.nan), scores=np.zeros((4, spots)),
         verdicts=np.zeros(spots, np.int8), tree=np.zeros(2 * size_of(spots), np.int32),
         seats=np.zeros(m, whole), sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole),
-        first=np.zeros(m + 1, whole), links=np.zeros(2 * spots, whole), known=known, lined=np.empty((len(Line), m)),
+        first=np.zeros(m + 1, whole), links=np.zeros(2 * spots, whole), known=known, lined=np.empty((len(Known) + len(Line), m)),
         spare=np.empty((3, m)), poor=np.empty(2 * m, whole),
         weights=np.empty(m), paired=paired,
         counts=record.counts.copy(), moved=np.empty(2 * m, whole),
         decision=decision.astype(whole), before=np.zeros(m, whole),
-        state=state_of(TOTAL=record.counts.sum(), HALVES=halves, OBSERVED=-1, ALIKE=int(alike)),
+        state=state_of(TOTAL=record.counts.sum(), HALVES=halves, OBSERVED=-1, ALIKE=int(alike), GROWTH=int(growth)),
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def game_of(explorer: Any, source: Any, spots: int, alike: bool) -> Game:
     policy, view = explorer.policy, explorer.view
     _, sequence, record, stock = lowered(explorer, source)
     arms = policy.weigh(view)
-    arms = arms._replace(n=arms.n.copy(), p=arms.p.copy(), atoms=arms.atoms.copy())
+    arms = arms._replace(families=arms.families.copy(), n=arms.n.copy(), p=arms.p.copy(), atoms=arms.atoms.copy())
     rule = Rule(float(policy.threshold(explorer.delta)), float(policy.reference(view)))
     table = table_of(spots, policy.decision(view), alike, record, arms, explorer.confidence.paired)
     return Game(rule, table, arms, sequence, record, stock, batch_of(explorer, source))
