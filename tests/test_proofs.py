@@ -259,6 +259,7 @@ def test_draws_of_ts_explore_are_nested() -> None:
 
 def test_newest_first_breaks_it_and_one_moment_does_not() -> None:
     """Two coins. One is tossed until its last 1,000 tosses look good; how often, was decided by looking."""
+    coins = [sp.Arm("one", kind="bernoulli"), sp.Arm("other", kind="bernoulli")]
     runs, delta, wrong = 30, 0.2, {"newest first": 0, "as they came": 0, "one moment": 0}
     for run in range(runs):
         rng = np.random.default_rng((1, run))
@@ -267,7 +268,7 @@ def test_newest_first_breaks_it_and_one_moment_does_not() -> None:
         lucky = np.flatnonzero(sums[1000:] - sums[:-1000] > 553)
         values = tosses[: lucky[0] + 1000 if len(lucky) else len(tosses)].astype(float)
         for how in wrong:
-            ex = sp.Explorer(sp.BestArm(2), delta)
+            ex = sp.Explorer(sp.BestArm(coins), delta)
             if how == "one moment":
                 ex.tell_many([(1, other), (0, values)])
             else:
