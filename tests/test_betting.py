@@ -188,6 +188,31 @@ def test_two_arms_together_are_a_supermartingale_whatever_is_sampled(laws: tuple
         assert mean_of_product(laws, RULES[rule], length, u, together) <= 1 + 1e-9
 
 
+def test_first_values_tell_the_sort_of_an_arm() -> None:
+    for values, sort, n in (
+        ([], BETS, 0), ([0.3], BETS, 0), ([1.0], COINS, 0), ([0.0, 1.0, 1.0], COINS, 2), ([0.0, 1.0, 0.4], LUMPS, 2),
+        ([0.3, 1.0, 0.0], BETS, 2),
+    ):  # fmt: skip
+        arm = arm_of(values)
+        assert arm.family == sort
+        assert arm.n == pytest.approx(n, abs=1e-8)
+        if n:
+            assert arm.p == pytest.approx(np.mean(values[1:]))
+            assert (arm.inner, arm.share) == pytest.approx(atoms(np.array(values[1:])))
+
+
+def test_weights_that_see_later_values_would_be_noticed() -> None:
+    """A planted bug: all of the capital counts as bet on what has won by now. On average it gains."""
+
+    def hindsight(told: tuple[list, list], u: float) -> float:
+        if len(told[0]) < 2:
+            return 0.0
+        arm = arm_of(told[0])
+        return float(max(*mixtures.parts(arm, u, 20.0, ABOVE), *mixtures.parts(arm, u, 20.0, BELOW)))
+
+    assert mean_of_product(TWO[3], lambda first, second: 0, 7, 0.4, hindsight) > 1.1
+
+
 def test_bets_that_see_the_value_would_be_noticed() -> None:
     """A planted bug: the larger bet for values above the level. On average it gains."""
 

@@ -157,12 +157,12 @@ def page() -> None:
 
 
 def yields() -> None:
-    """Intervals of six varieties after 60 plots each, by the default and by betting."""
+    """Intervals of six varieties after 60 plots each, by the bounds alone and by default."""
     plots = pd.read_csv(HERE.parent.parent / "examples" / "yields.csv")
     names = list(plots["arm"].unique())
     problem = sp.BestArm([sp.Arm(name, low=0, high=12) for name in names])
     figure, (place,) = canvas(1)
-    for off, confidence, colour, label in ((0.17, "auto", GREY, "default"), (-0.17, "betting", BLUE, "betting")):
+    for off, confidence, colour, label in ((0.17, "beta", GREY, "bounds alone"), (-0.17, "auto", BLUE, "default")):
         explorer = sp.Explorer(problem, confidence=confidence)
         explorer.tell_frame(plots[plots["order"] <= 60][["arm", "value"]])
         certificate = explorer.certificate()

@@ -10,7 +10,7 @@ from .mixture import Mixture, Unit
 
 
 class Betting(Mixture):
-    """{u : ln(0.4 M(u) + 0.6 K(u)) <= ln(m / delta)}, M the beta mixture and K the capital of bets against the mean u.
+    """{u : ln(w M(u) + (1 - w) K(u)) <= ln(m / delta)}, M the beta mixture and K the capital of bets against the mean u.
 
     For N values X in [0, 1] (other bounds are scaled to it) and a bet 0 <= c < 1 the capitals
 
@@ -19,8 +19,13 @@ class Betting(Mixture):
     are supermartingales that start at 1 if the mean is u, and so is every average of them with weights that are fixed in advance
     (Waudby-Smith and Ramdas 2024). K is half K+ and half K-, each an average over the bets 0.12, 0.3, 0.6 and 0.95 with weights
     0.15, 0.27, 0.33 and 0.25. Averaged with the beta mixture (see :class:`~surepick.confidence.beta.Beta`), each is there where
-    it is best: values that vary little are settled by large bets, 0/1 values by the beta mixture. For two arms together the joint
-    rule takes the average of the products 0.41 M M + 0.55 K K + 0.02 M K + 0.02 K M, each with the side that it is about.
+    it is best: values that vary little are settled by large bets, 0/1 values by the beta mixture.
+
+    An arm's first value tells which of them to expect, and is not weighed itself. If it is an end of the range, w = 0.75, else
+    0.08. What comes after is independent of it, so given the first values all of this is a supermartingale. For two arms together
+    the joint rule takes an average of the products M M, K K, M K and K M, each with the side that it is about: 0.72, 0.24, 0.02
+    and 0.02 if both began with an end of the range, 0.08, 0.88, 0.02 and 0.02 if neither did, and for one that did and one that
+    did not 0.10, 0.26, 0.62 (the mixture of the first, the bets of the second) and 0.02.
 
     Values need not be kept. ln(1 + c (x - u) / u) has negative fourth derivative in x, so that its sum over all values is at
     least its sum over the three atoms 0, y and 1 with the same first three moments, whatever u and c are; equality holds for 0/1
@@ -28,7 +33,7 @@ class Betting(Mixture):
     logarithm of the capital itself.
 
     Variances are weighed by pairs as in :class:`~surepick.confidence.pairs.Pairs`: W = ((X - X') / (high - low))^2, values in
-    [0, 1], mostly small and skewed. Arms declared Bernoulli are weighed as by 'auto'.
+    [0, 1], mostly small and skewed; of these the first one is not weighed. Arms declared Bernoulli are weighed by M alone.
 
     How far bounds matter: evidence that a mean is above u grows with X / u and knows no upper bound; evidence that it is below u
     grows by at most about (u - X) / (high - u) a value. So a generous upper bound costs samples where large means are to be ruled
