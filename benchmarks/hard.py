@@ -3,7 +3,8 @@
 Three ways to be hard. *Lopsided*: many small arms against few large ones, so that errors add up on one side. *Nearly tied*: the
 best decision leads by 0.0001 of one arm, so that a certificate, if there is one, is a coin flip. *End of range*: parameters near
 the ends of their range, and a pilot that knows one arm far better than the other, so that one success meets hundreds of zeros.
-A fourth is certified *within epsilon*, where the second best decision is just worse than that.
+A fourth is certified *within epsilon*, where the second best decision is just worse than that. A fifth has *skewed* values in
+between, nearly tied: steady but for a rare 0, steady but for a rare large one, or hardly any spread.
 """
 
 from __future__ import annotations
@@ -73,6 +74,24 @@ def unlike(means: list[float]) -> sp.Environment:
     return sp.Gaussian(means, np.geomspace(0.01, 1.0, len(means)))
 
 
+def skewed(means: list[float]) -> sp.Environment:
+    """One value in twenty is 0, or is 1, or none is far away; by turns."""
+    laws = []
+    for i, mean in enumerate(means):
+        rare, steady = (0.0, mean * 20 / 19) if i % 3 == 0 else (1.0, (20 * mean - 1) / 19) if i % 3 == 1 else (None, mean)
+        laws.append([steady - 0.002, steady + 0.002] * 10 if rare is None else [rare, *[steady] * 19])
+    return sp.Replay(laws)
+
+
+def uneven(variances: list[float]) -> sp.Environment:
+    """One value in twenty is far from the others, or values lie on either side of the middle; by turns."""
+    laws = []
+    for i, variance in enumerate(variances):
+        near, far = 0.5 - math.sqrt(variance), 0.5 + math.sqrt(variance)
+        laws.append([near, far] * 10 if i % 2 == 0 else [math.sqrt(variance / (0.05 * 0.95)), *[0.0] * 19])
+    return sp.Replay(laws)
+
+
 def largest(theta: np.ndarray) -> np.ndarray:
     return np.eye(len(theta), dtype=int)[int(np.argmax(theta))]
 
@@ -97,42 +116,49 @@ CLASSES: dict[str, dict[str, Instance]] = {
             world=normal,
         ),
         "normal": Instance(lambda: sp.BestArm(normals(3)), [0.0001, 0.0, 0.0], world=unlike, weight=SOME),
+        "skewed": Instance(lambda: sp.BestArm(3), [0.5, 0.4999, 0.4999], world=skewed),
     },
     "top-k": {
         "lopsided": Instance(lambda: sp.TopK(8, 2), [0.9, 0.2] + [0.19] * 6),
         "nearly tied": Instance(lambda: sp.TopK(4, 2), [0.9, 0.5, 0.4999, 0.1]),
         "end of range": Instance(lambda: sp.TopK(4, 2), [0.995, 0.005, 0.0049, 0.0049], (2, 200, 2, 20)),
         "within epsilon": Instance(lambda: sp.TopK(4, 2), [0.9, 0.5, 0.45, 0.1], epsilon=0.0499, weight=FEWER),
+        "skewed": Instance(lambda: sp.TopK(4, 2), [0.9, 0.5, 0.4999, 0.1], world=skewed),
     },
     "best of each": {
         "lopsided": Instance(lambda: sp.BestOfEach(9, list("aaaaaaabb")), [0.2] + [0.19] * 6 + [0.9, 0.8]),
         "nearly tied": Instance(lambda: sp.BestOfEach(4, list("aabb")), [0.5, 0.4999] * 2),
         "end of range": Instance(lambda: sp.BestOfEach(4, list("aabb")), [0.005, 0.0049, 0.995, 0.9949], (200, 2, 2, 200)),
         "within epsilon": Instance(lambda: sp.BestOfEach(4, list("aabb")), [0.5, 0.45] * 2, epsilon=0.0499, weight=FEWER),
+        "skewed": Instance(lambda: sp.BestOfEach(4, list("aabb")), [0.5, 0.4999] * 2, world=skewed),
     },
     "spanning tree": {
         "lopsided": Instance(lambda: sp.SpanningTree(CYCLE), [0.19] + [0.2] * 6),
         "nearly tied": Instance(lambda: sp.SpanningTree(TRIANGLE), [0.9, 0.5, 0.4999]),
         "end of range": Instance(lambda: sp.SpanningTree(TRIANGLE), [0.995, 0.005, 0.0049], (2, 200, 2)),
         "within epsilon": Instance(lambda: sp.SpanningTree(TRIANGLE), [0.9, 0.5, 0.45], epsilon=0.0499, weight=FEWER),
+        "skewed": Instance(lambda: sp.SpanningTree(TRIANGLE), [0.9, 0.5, 0.4999], world=skewed),
     },
     "matching": {
         "lopsided": Instance(lambda: sp.Matching([("a", "x"), ("a", "y"), ("b", "x")], perfect=False), [0.95, 0.4, 0.5]),
         "nearly tied": Instance(lambda: sp.Matching(SQUARE), [0.5, 0.5, 0.5, 0.4999]),
         "end of range": Instance(lambda: sp.Matching(SQUARE), [0.005, 0.005, 0.0049, 0.005], (200, 2, 2, 200)),
         "within epsilon": Instance(lambda: sp.Matching(SQUARE), [0.5, 0.45, 0.5, 0.5], epsilon=0.0499, weight=FEWER),
+        "skewed": Instance(lambda: sp.Matching(SQUARE), [0.5, 0.5, 0.5, 0.4999], world=skewed),
     },
     "path": {
         "lopsided": Instance(lambda: sp.Path(RING, 0, 10), [0.95] + [0.09] * 10),
         "nearly tied": Instance(lambda: sp.Path(DIAMOND, 0, 3), [0.5, 0.5, 0.5, 0.5001]),
         "end of range": Instance(lambda: sp.Path(DIAMOND, 0, 3), [0.005, 0.005, 0.005, 0.0051], (2, 2, 200, 200)),
         "within epsilon": Instance(lambda: sp.Path(DIAMOND, 0, 3), [0.5, 0.5, 0.5, 0.55], epsilon=0.0499, weight=FEWER),
+        "skewed": Instance(lambda: sp.Path(DIAMOND, 0, 3), [0.5, 0.5, 0.5, 0.5001], world=skewed),
     },
     "subsets, 0/1": {
         "lopsided": Instance(lambda: sp.Subsets(11, FEW_MANY), [0.95] + [0.09] * 10),
         "nearly tied": Instance(lambda: sp.Subsets(4, PAIRS), [0.5, 0.5, 0.5, 0.4999]),
         "end of range": Instance(lambda: sp.Subsets(4, PAIRS), [0.005, 0.005, 0.005, 0.0049], (200, 200, 2, 2)),
         "within epsilon": Instance(lambda: sp.Subsets(4, PAIRS), [0.5, 0.5, 0.5, 0.45], epsilon=0.0499, weight=FEWER),
+        "skewed": Instance(lambda: sp.Subsets(4, PAIRS), [0.5, 0.5, 0.5, 0.4999], world=skewed),
     },
     "subsets, real": {
         "lopsided": Instance(lambda: sp.Subsets(7, [[5.5, *[0] * 6], [0, *[0.5] * 6]]), [0.1] + [0.18] * 6),
@@ -141,18 +167,21 @@ CLASSES: dict[str, dict[str, Instance]] = {
         "within epsilon": Instance(
             lambda: sp.Subsets(3, [[2.5, 0, 0], [0, 1, 1.5]]), [0.5, 0.45, 0.5], epsilon=0.0499, weight=FEWER
         ),
+        "skewed": Instance(lambda: sp.Subsets(3, [[2.5, 0, 0], [0, 1, 1.5]]), [0.5, 0.5, 0.4999], world=skewed),
     },
     "program": {
         "lopsided": Instance(lambda: sp.Program(4, [[3, 1, 1, 1]], upper=3), [0.95] + [0.3] * 3, weight=SOME),
         "nearly tied": Instance(lambda: sp.Program(2, [[3, 4]], upper=6), [0.5, 0.4999]),
         "end of range": Instance(lambda: sp.Program(2, [[3, 4]], upper=6), [0.005, 0.0049], (200, 2)),
         "within epsilon": Instance(lambda: sp.Program(2, [[3, 4]], upper=6), [0.5, 0.45], epsilon=0.0499, weight=FEWER / 4),
+        "skewed": Instance(lambda: sp.Program(2, [[3, 4]], upper=6), [0.5, 0.4999], world=skewed, weight=SOME),
     },
     "sample allocation, bounded": {
         "lopsided": Instance(lambda: sp.SampleAllocation([4, 1, 1, 1], 6), [0.05, 0.5, 0.3, 0.2], weight=SOME),
         "nearly tied": Instance(lambda: sp.SampleAllocation([1, 1], 3), [0.5, 0.49]),
         "end of range": Instance(lambda: sp.SampleAllocation([1, 1], 3), [0.005, 0.0049], (200, 2)),
         "within epsilon": Instance(lambda: sp.SampleAllocation([1, 1], 3), [0.5, 0.2], epsilon=0.12, relative=True, weight=FEWER),
+        "skewed": Instance(lambda: sp.SampleAllocation([1, 1], 3), [0.02, 0.0199], world=uneven),
     },
     "sample allocation, Bernoulli": {
         "lopsided": Instance(lambda: sp.SampleAllocation([4, 1, 1, 1], 6, arms=coins(4)), [0.05, 0.5, 0.3, 0.2], weight=SOME),
@@ -167,17 +196,20 @@ CLASSES: dict[str, dict[str, Instance]] = {
         "nearly tied": Instance(lambda: plan(0.3, 2.0, [1, 1], 0), [0.3001, 0.3001]),
         "end of range": Instance(lambda: plan(0.3, 2.0, [1, 1], 1), [0.005, 0.0049], (200, 2)),
         "within epsilon": Instance(lambda: plan(0.3, 2.0, [1, 1], 1), [0.1, 0.05], epsilon=0.0499, weight=FEWER),
+        "skewed": Instance(lambda: plan(0.3, 2.0, [1, 1], 0), [0.3001, 0.3001], world=skewed),
     },
     "resource plan, concave": {
         "lopsided": Instance(lambda: plan(0.3, 0.5, [4, 1, 1, 1, 1], 4), [0.1] + [0.24] * 4),
         "nearly tied": Instance(lambda: plan(0.3, 0.5, [2, 2], 2), [0.1, 0.0999]),
         "end of range": Instance(lambda: plan(0.3, 0.5, [2, 2], 2), [0.005, 0.0049], (200, 2)),
         "within epsilon": Instance(lambda: plan(0.3, 0.5, [2, 2], 2), [0.1, 0.075], epsilon=0.0499, weight=FEWER),
+        "skewed": Instance(lambda: plan(0.3, 0.5, [2, 2], 2), [0.1, 0.0999], world=skewed),
     },
     "separable": {
         "lopsided": Instance(lambda: own(5), [0.2] + [0.19] * 4, weight=SOME),
         "nearly tied": Instance(lambda: own(2), [0.5, 0.4999]),
         "end of range": Instance(lambda: own(2), [0.005, 0.0049], (200, 2)),
+        "skewed": Instance(lambda: own(2), [0.5, 0.4999], world=skewed),
     },
 }
 

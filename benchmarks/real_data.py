@@ -166,11 +166,11 @@ def main() -> int:
             wrong = [sum(not good for _, good in runs[way]) for way in (True, False)]
             good = now <= instance.target and now <= instance.share * plain
             met &= good
-            asked = [f"≤ {instance.target:,.0f}"] * (instance.target < math.inf) + [f"≤ {instance.share:g}"] * (
-                instance.share < math.inf
-            )
+            asked = [f"≤ {instance.target:,.0f}"] if instance.target < math.inf else []
+            asked += [f"share ≤ {instance.share:g}"] if instance.share < math.inf else []
             capped = "> " if max(samples for samples, _ in runs[True]) >= MOST else ""
-            row = f"| {instance.name} | {capped}{plain:,.0f} | {now:,.0f} ± {error:,.0f} | {now / plain:.2f} | {wrong[0]}, {wrong[1]} |"
+            row = f"| {instance.name} | {capped}{plain:,.0f} | {now:,.0f} ± {error:,.0f} | {now / plain:.2f} |"
+            row += f" {wrong[0]}, {wrong[1]} |"
             lines.append(f"{row} {', '.join(asked)}{'' if good else ' **missed**'} |")
             print(lines[-1], flush=True)
     if options.write:

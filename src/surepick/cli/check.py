@@ -83,7 +83,7 @@ def check(
                 "unused_columns": told.unused,
                 "next": plan,
                 "expected_left": plain(left),
-                "wide_ranges": wide,
+                "wide_ranges": {name: plain(many) for name, many in wide.items()},
                 "pictures": pictures,
             }
         )
@@ -138,9 +138,9 @@ def _suggested(wide: dict[str, float], parameter: str) -> str:
     others = f" (and those of {len(wide) - 1} more arms, above {WIDE:g})" if len(wide) > 1 else ""
     normal = ' kind = "normal" if values are normally distributed, without bounds;' if parameter == "mean" else ""
     return (
-        f"The declared range of {name} is {many} standard deviations of its values wide{others}, which costs samples. For the next "
-        f"study: tighter bounds, if no value can ever pass them;{normal} or a transform that has tighter ones, such as a share or a "
-        "capped value. Not for these data: a declaration must not be chosen by the values that it is to judge."
+        f"The declared range of {name} is {many} standard deviations of its values wide{others}, which costs samples. For the "
+        f"next study: tighter bounds, if no value can ever pass them;{normal} or a transform that has tighter ones, such as a share "
+        "or a capped value. Not for these data: a declaration must not be chosen by the values that it is to judge."
     )
 
 

@@ -129,7 +129,7 @@ def sweep(arm, upper, e, s, size, rule, table):
 
 @lean
 def sweep_growth(arm, upper, e, s, rule, table):
-    """As ``sweep`` where all arms are weighed by bets, whatever their units; returns how many exchanges are listed in ``poor``."""
+    """As ``sweep`` where all arms are weighed by bets, in any units; returns how many exchanges are listed in ``poor``."""
     many, poor, scores, lined = table.rows[table.seats[arm]], 0, table.scores, table.lined
     mine, slopes = lined[:, table.seats[arm]], table.slopes[LOWER if upper else UPPER, e : e + many]
     found = scores[SCORE, e : e + many]
