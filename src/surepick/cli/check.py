@@ -139,8 +139,8 @@ def _suggested(wide: dict[str, float], parameter: str) -> str:
     normal = ' kind = "normal" if values are normally distributed, without bounds;' if parameter == "mean" else ""
     return (
         f"The declared range of {name} is {many} standard deviations of its values wide{others}, which costs samples. For the "
-        f"next study: tighter bounds, if no value can ever pass them;{normal} or a transform that has tighter ones, such as a share "
-        "or a capped value. Not for these data: a declaration must not be chosen by the values that it is to judge."
+        f"next study: tighter bounds, if no value can ever pass them;{normal} or a transform that has tighter ones, such as a "
+        "share or a capped value. Not for these data: a declaration must not be chosen by the values that it is to judge."
     )
 
 

@@ -94,4 +94,4 @@ def growth_bounds(mine, slope, upper, levels, slopes, theirs, found):
         total = 0.0 if at_h <= at_j else total
         never = (high <= low_i) if upper else (high_i <= low)
         found[q] = (math.inf if never else 0.0) if start > end else total
-        levels[q] = min(max(level - tilt / bend, a), b)
+        levels[q] = min(max(level - tilt / bend, 0.5 * (level + a)), 0.5 * (level + b))  # not too far towards either end
