@@ -43,8 +43,9 @@ class Arm:
         A text, a tuple such as ("lr", 0.1), a date, whatever can be a key of a dict and is not a whole number: those are the
         arms' positions.
     low, high : float
-        Bounds that every value of this arm respects. They are part of the guarantee: the confidence radius
-        is proportional to ``high - low``, and a value outside them is refused.
+        Bounds that every value of this arm respects. They are part of the guarantee, and a value outside them is refused.
+        Evidence that the mean is below u can grow by about (u - x) / (high - u) a value x and no more, so a generous ``high``
+        costs samples; evidence that it is above u knows no upper bound.
     kind : {"bounded", "bernoulli", "subgaussian", "normal"}
         ``"bernoulli"`` arms give only 0 and 1. ``"subgaussian"`` arms are unbounded with a known ``scale``. ``"normal"`` arms
         have normally distributed values, with neither bounds nor a known scale.
