@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..arms import Arm
 from ..engine.enums import Family
 from ..estimators import Mean
-from .mixture import Mixture, Unit
+from .mixture import Mixture, Unit, variance_scale
 
 
 class Auto(Mixture):
@@ -25,6 +25,7 @@ class Auto(Mixture):
     """
 
     name = "auto"
+    without_replacement = True
     scale_free = True
 
     def unit(self, arm: Arm) -> Unit:
@@ -33,7 +34,9 @@ class Auto(Mixture):
                 return Unit(Family.STUDENT, 0.0, 1.0)
             if arm.scale is not None:
                 return Unit(Family.NORMAL, 0.0, arm.scale)
-            return Unit(Family.UNIT, arm.low, arm.high - arm.low)
+            bets = arm.population is not None and arm.kind == "bounded"
+            return Unit(Family.BETS if bets else Family.UNIT, arm.low, arm.high - arm.low)
         if arm.kind == "bernoulli":
-            return Unit(Family.SPREAD, 0.0, 1.0)
-        return Unit(Family.UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)
+            return Unit(Family.SPREAD, 0.0, variance_scale(arm))
+        family = Family.UNIT if arm.population is None else Family.BETS
+        return Unit(family, 0.0, (arm.high - arm.low) ** 2 / 2.0 * variance_scale(arm), pairs=True)

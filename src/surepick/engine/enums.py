@@ -111,6 +111,7 @@ class Column(IntEnum):
     HELD_SUM = 12  # of x - origin over these
     HELD_SQUARES = 13  # sum of (x - their mean)^2
     LATER_SQUARES = 14  # sum of (x - their mean)^2 over all values after these
+    POPULATION = 15  # how many values the arm has, infinite if they never run out
 
 
 class Shelf(IntEnum):

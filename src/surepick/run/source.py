@@ -16,6 +16,7 @@ from ..engine.data import Stock
 from ..engine.enums import FEWEST, Law, Shelf
 from ..environments.base import Environment, Laws, law_of, stream
 from ..errors import ObservationError, SamplerError
+from ..estimators import Moments
 from ..explorer import Explorer
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], Values]
@@ -49,7 +50,7 @@ class Source:
         self.laws: Floats = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
         self.sure: bool = False  # whether no value need be checked
-        if law is not None and self._fits(law):
+        if law is not None and self._fits(law) and not explorer.problem.finite:  # whose values are kept
             self.laws = np.ascontiguousarray(law.numbers)
             self.stock[:, Shelf.LAW], self.stock[:, Shelf.FIRST], self.stock[:, Shelf.LAST] = (
                 law.kinds,
@@ -108,9 +109,12 @@ class Source:
             raise
         return values
 
-    def refill(self, arm: int) -> None:
-        """Draw values of an arm ahead. It ends when there is none: what was drawn before has been used by now."""
+    def refill(self, arm: int) -> bool:
+        """Draw values of an arm ahead. It ends when there is none: what was drawn before has been used by now. Says whether the
+        record has moved to have room for them."""
         n = min(self.chunk, max(FEWEST, 2 * int(self.explorer.record.counts[arm])))
+        if (size := self.explorer.problem.arms[arm].population) is not None:
+            n = min(n, size - int(self.explorer.record.counts[arm]))
         values = self.drawn(arm, n)
         while values is None and n > 1:
             n //= 2
@@ -120,6 +124,10 @@ class Source:
             values = np.empty(0)
         self.buffer[arm, : len(values)] = values
         self.stock[arm, Shelf.USED], self.stock[arm, Shelf.FILLED] = 0, len(values)
+        record = self.explorer.record
+        if not isinstance(record, Moments) or record.redraws is None:
+            return False
+        return record.redraws.reserve(arm, record.counts, len(values))
 
     def take_all(self, arms: list[int]) -> None:
         """Tell the explorer one value more for every time that an arm is listed, those of one arm together: one moment."""

@@ -15,6 +15,7 @@ from ..compile import lean, tight
 from ..data import Seen
 from ..enums import Family
 from .bets import growth_from
+from .finite import effective
 from .divergence import divergence, divergence_bound, kl_bound, tilt_of
 from .student import student_growth
 from .unit import LEAST
@@ -63,13 +64,22 @@ class Fact(IntEnum):
 @tight
 def seen_of(i, arms):
     """One arm as evidence sees it."""
-    return Seen(arms.families[i], arms.n[i], arms.p[i], arms.atoms[0, i], arms.atoms[1, i])
+    atoms = arms.atoms
+    return Seen(
+        arms.families[i], arms.n[i], arms.p[i], atoms[0, i], atoms[1, i], atoms[2, i], atoms[3, i], atoms[4, i]
+    )
 
 
 @tight
-def factor_of(family, n, rho):
+def factor_of(family, n, whole, rho):
     """About how many observations count: a mixture that is tuned to rho of them loses some of the first."""
+    n = effective(n, whole)
     return n if family == Family.BETS or family == Family.STUDENT else n * n / (n + rho)
+
+
+@tight
+def weight_of(i, arms):
+    return factor_of(arms.families[i], arms.n[i], arms.atoms[2, i], arms.rho[i])
 
 
 @tight
@@ -91,6 +101,12 @@ def base_of(h, j, slope_h, slope_j, arms):
     if arms.scale[h] == arms.scale[j]:
         return arms.shift[min(h, j)]  # the same whichever is to be larger, so that a problem and its mirror image round alike
     return arms.shift[h] if arms.scale[h] < arms.scale[j] else arms.shift[j]
+
+
+@tight
+def always(h, j, slope_h, slope_j, base, more, arms):
+    """Whatever the parameters are, slope_h theta_h + more >= slope_j theta_j."""
+    return slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) + more
 
 
 @lean
@@ -118,7 +134,7 @@ def in_order(h, j, slope_h, slope_j, arms):
 
 @lean
 def glr_at(g, h, j, slope_h, slope_j, arms):
-    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho[h]), factor_of(arms.families[j], arms.n[j], arms.rho[j])
+    w_h, w_j = weight_of(h, arms), weight_of(j, arms)
     base = base_of(h, j, slope_h, slope_j, arms)
     d_h = divergence(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
     return w_h * d_h + w_j * divergence(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
@@ -129,13 +145,15 @@ def least_level(h, j, slope_h, slope_j, arms):
     """The level at which the likelihood ratio is least, and NaN; or no level, and what it is without."""
     base = base_of(h, j, slope_h, slope_j, arms)
     start, end = bracket(h, j, slope_h, slope_j, base, arms)
+    if always(h, j, slope_h, slope_j, base, 0.0, arms):
+        return start, np.inf
     if start > end:
-        return start, np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) else 0.0
+        return start, 0.0
     at_h, at_j = level_seen(h, slope_h, base, arms), level_seen(j, slope_j, base, arms)
     if at_h <= at_j:
         return start, 0.0
     a, b = min(max(at_j, start), end), min(max(at_h, start), end)
-    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho[h]), factor_of(arms.families[j], arms.n[j], arms.rho[j])
+    w_h, w_j = weight_of(h, arms), weight_of(j, arms)
     g = min(max((w_h * at_h + w_j * at_j) / (w_h + w_j), a), b)
     plain = arms.families[h] == Family.UNIT or arms.families[h] == Family.NORMAL
     if (
@@ -250,8 +268,10 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     """
     start = max(slope_h * known[h, Fact.LOW], slope_j * known[j, Fact.LOW])
     end = min(slope_h * known[h, Fact.HIGH], slope_j * known[j, Fact.HIGH])
+    if slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW]:
+        return np.inf, level
     if start > end:
-        return (np.inf if slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW] else 0.0), level
+        return 0.0, level
     at_h, at_j = slope_h * known[h, Fact.SEEN], slope_j * known[j, Fact.SEEN]
     if at_h <= at_j:
         return 0.0, level
@@ -263,7 +283,7 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     for side in range(2):
         i, slope = (h, slope_h) if side == 0 else (j, slope_j)
         w, shift = known[i, Fact.FACTOR], known[i, Fact.SHIFT]
-        seen = Seen(int(known[i, Fact.FAMILY]), known[i, Fact.N], known[i, Fact.P], known[i, Fact.INNER], known[i, Fact.SHARE])
+        seen = Seen(int(known[i, Fact.FAMILY]), known[i, Fact.N], known[i, Fact.P], known[i, Fact.INNER], known[i, Fact.SHARE], np.inf, 0.0, 0.0)
         theta, per_unit = level / slope, 1.0 / known[i, Fact.SCALE]
         u, per_level = (theta - shift) * per_unit, per_unit / slope
         value, first, second = tangent(seen, u)
@@ -309,5 +329,5 @@ def glr_bounds(i, upper, slope, spare, p, w, arms):
         total = total * (1.0 - BOUND_ERROR) - BOUND_ERROR_EACH * both - error
         total = 0.0 if at_h <= at_j else total
         never = high <= low_i if upper else high_i <= low
-        found[q] = (np.inf if never else 0.0) if start > end else total
+        found[q] = np.inf if never else 0.0 if start > end else total
         levels[q] = min(max(level - tilt / bend, a), b)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compile import kernel, lean
 from ..enums import Family
-from .glr import base_of, level_seen, seen_of
+from .glr import always, base_of, level_seen, seen_of
 from .mixtures import LOG_BETA, LOG_BETS, LOG_MIXED, alone, parts, together
 from .sides import ABOVE, BELOW, BOTH, HEDGE
 from .unit import LEAST
@@ -18,6 +18,7 @@ LARGER_PART = 0.6180339887498949
 STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
 SAME_LEVEL = 1e-13  # levels nearer than this, as a share of the way, are one
 UNLIKE = 30.0  # arms whose units differ by more get a finer one
+SLIP, SLIP_WITHIN = 0.25, 2.0  # by how much evidence of finitely many values may rise again, over how many of them
 MOST_LEVELS = 400  # levels that are looked at to tell whether the evidence is enough; if they do not tell, it is not
 
 
@@ -61,6 +62,16 @@ def floor_of(i, arms):
     return least + (LOG_MIXED - LOG_BETS) if arms.families[i] == Family.BETS else least  # whatever the other arm is weighed by
 
 
+@lean
+def slip(i, g, slope, base, arms):
+    """Evidence that an arm is on one side of a level falls towards what is seen of it, but for so much at the end: without
+    replacement its least is up to one value of the arm away from there."""
+    whole = arms.atoms[2, i]
+    if not whole < np.inf or arms.families[i] == Family.SPREAD:
+        return 0.0
+    return SLIP if abs(g - level_seen(i, slope, base, arms)) * whole <= SLIP_WITHIN * slope * arms.scale[i] else 0.0
+
+
 @kernel
 def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
     """Whether the evidence is ``enough`` all the way from a to b, between the levels seen of the arms: a number below it if not.
@@ -71,15 +82,16 @@ def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
     left, right, least = np.empty(64), np.empty(64), np.empty(64)
     below, above = np.empty((64, 2)), np.empty((64, 2))  # parts for j at the left, for h at the right
     left[0], right[0], top = a, b, 1
+    base = base_of(h, j, slope_h, slope_j, arms)
     for end in range(2):
         (m_h, k_h), (m_j, k_j) = parts_at(a if end == 0 else b, h, j, slope_h, slope_j, arms, more)
         found = together(m_h, k_h, m_j, k_j)
         if not found >= enough:
             return found
         if end == 0:
-            below[0, 0], below[0, 1] = m_j, k_j
+            below[0, 0], below[0, 1] = m_j - slip(j, a, slope_j, base, arms), k_j
         else:
-            above[0, 0], above[0, 1] = m_h, k_h
+            above[0, 0], above[0, 1] = m_h - slip(h, b - more, slope_h, base, arms), k_h
     least[0] = together(above[0, 0], above[0, 1], below[0, 0], below[0, 1])
     for _ in range(MOST_LEVELS):
         while top > 0 and least[top - 1] >= enough:
@@ -94,6 +106,7 @@ def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
         found = together(m_h, k_h, m_j, k_j)
         if not found >= enough:
             return found
+        m_h, m_j = m_h - slip(h, middle - more, slope_h, base, arms), m_j - slip(j, middle, slope_j, base, arms)
         left[top], right[top], below[top, 0], below[top, 1] = middle, right[k], m_j, k_j
         above[top, 0], above[top, 1] = above[k, 0], above[k, 1]
         right[k], above[k, 0], above[k, 1] = middle, m_h, k_h
@@ -179,8 +192,10 @@ def least_evidence(h, j, slope_h, slope_j, arms, more=0.0, enough=-np.inf):
     base = base_of(h, j, slope_h, slope_j, arms)
     start = max(slope_h * (arms.low[h] - base) + more, slope_j * (arms.low[j] - base))
     end = min(slope_h * (arms.high[h] - base) + more, slope_j * (arms.high[j] - base))
+    if always(h, j, slope_h, slope_j, base, more, arms):
+        return np.inf
     if start > end:
-        return np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) + more else -np.inf
+        return -np.inf
     # Pairs may show a variance that no arm can have. What is seen of h beyond its range must not hide that l may lie above all of
     # that range: the least is on the boundary only if h can be where it is seen.
     at_h = min(level_seen(h, slope_h, base, arms), slope_h * (arms.high[h] - base)) + more

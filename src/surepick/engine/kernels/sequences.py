@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..compile import lean, tight
 from ..data import Seen
 from ..enums import Column, Family, Form, Span, Unit
 from .bets import atoms_of
+from .finite import certain
 from .intervals import bernstein_reach, kl_interval, kt_regret
 from .mixtures import interval
 from .record import offset_of
+from .redraws import has_redraws
 from .student import student_seen
 
 
@@ -56,11 +60,21 @@ def seen_in(i, units, record):
     family, inner, share = int(units[Unit.FAMILY, i]), 0.5, 0.0
     if family == Family.STUDENT:
         n, p, inner, share = student_seen(i, record.counts, record.table)
-        return Seen(family, n, p, inner, share)
-    n, p = unit_of(i, units, record)
+        return Seen(family, n, p, inner, share, np.inf, 0.0, 0.0)
+    whole, draws, drawn = record.table[i, Column.POPULATION], 0.0, 0.0
+    if not has_redraws(i, record.redraws):
+        n, p = unit_of(i, units, record)
+        if family == Family.BETS:
+            inner, share = atoms_of(max(n, 1.0), record.table[i, Column.UPWARD], record.table[i, Column.DOWNWARD])
+        return Seen(family, n, p, inner, share, whole, draws, drawn)
+    redraws = record.redraws
+    draws, drawn = unit_of(i, units, redraws)
     if family == Family.BETS:
-        inner, share = atoms_of(max(n, 1.0), record.table[i, Column.UPWARD], record.table[i, Column.DOWNWARD])
-    return Seen(family, n, p, inner, share)
+        inner, share = atoms_of(max(draws, 1.0), redraws.table[i, Column.UPWARD], redraws.table[i, Column.DOWNWARD])
+    if units[Unit.PAIRED, i] > 0.0:
+        return Seen(family, draws, drawn, inner, share, np.inf, 0.0, 0.0)
+    n, p = unit_of(i, units, record)
+    return Seen(family, n, p, inner, share, whole, draws, drawn)
 
 
 @lean
@@ -69,8 +83,11 @@ def slow_ends(i, c, sequence, record):
     span, units = sequence.span, sequence.units
     n, low, scale = record.counts[i], span[Span.LOW, i], span[Span.WIDE, i]
     if sequence.form == Form.MIXTURE:
-        below, above = interval(seen_in(i, units, record), sequence.rho, sequence.level)
-        return placed(below, above, i, units[Unit.SHIFT, i], units[Unit.SCALE, i], span)
+        seen = seen_in(i, units, record)
+        below, above = interval(seen, sequence.rho, sequence.level)
+        below, above = placed(below, above, i, units[Unit.SHIFT, i], units[Unit.SCALE, i], span)
+        least, most = certain(i, span[Span.LOW, i], span[Span.HIGH, i], seen.n, seen.p, units, record)
+        return within(below, least, most), within(above, least, most)
     origin, offset = record.table[i, Column.ORIGIN], offset_of(i, record)
     if sequence.form == Form.DIVERGENCE or sequence.form == Form.KT:
         p = within(((origin - low) + offset) / scale, 0.0, 1.0)

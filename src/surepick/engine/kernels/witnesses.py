@@ -74,7 +74,7 @@ def put(points, k, kind, u, rho, side):
 def weigh(points, k, seen, rho):
     """No evidence against a point is larger than this."""
     u, side, n, p = points[k, Point.U], int(points[k, Point.SIDE]), seen.n, seen.p
-    if seen.family == Family.UNIT:
+    if seen.family == Family.UNIT and not seen.whole < np.inf:
         u, yes, no = min(max(u, LEAST), 1.0 - LEAST), n * p, max(n * (1.0 - p), 0.0)
         a, b = points[k, Point.A] + yes, points[k, Point.B] + no
         found = log_beta(a, b) + points[k, Point.FIXED] - yes * points[k, Point.LOG_U] - no * points[k, Point.LOG_V]

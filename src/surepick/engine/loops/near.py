@@ -20,7 +20,8 @@ from ..kernels.exchanges import SLACK, unsure
 from ..kernels.gains import blur, gain
 from ..kernels.glr import Fact, seen_of
 from ..kernels.leads import within, within_together
-from ..kernels.mixtures import interval, of_values, spread
+from ..kernels.finite import spread
+from ..kernels.mixtures import interval, of_values
 from ..kernels.sequences import placed
 from ..kernels.sides import BOTH
 from ..kernels.tournament import ORDER, SCORE
