@@ -114,8 +114,9 @@ class Arms(NamedTuple):
     shift: Array
     scale: Array
     rho: Array
-    atoms: Array  # five rows, the rest of :class:`Seen`
+    atoms: Array  # two rows, see :class:`Seen` and kernels/bets.py
     costs: Array  # of one observation
+    finite: Array = np.zeros((3, 0))  # the rest of :class:`Seen`, if some arm has a population
 
 
 class JointTest(NamedTuple):

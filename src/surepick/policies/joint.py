@@ -331,10 +331,10 @@ class Joint(Policy):
         """The arms as evidence sees them."""
         confidence, problem = self._mixture(view), self.problem
         seen = confidence.seen(view.record)
-        n, p, *atoms = seen
+        n, p, atoms, finite = seen[0], seen[1], seen[2:4], seen[4:] if problem.finite else np.zeros((3, 0))
         shift = confidence.places(view.record)
         bounds = confidence.certain(view.record, seen)
-        given = confidence.scales(view.record), confidence.rho * self.tuning, np.array(atoms), problem.dearness
+        given = confidence.scales(view.record), confidence.rho * self.tuning, atoms.copy(), problem.dearness, finite.copy()
         return Arms(confidence.families, n, p, *bounds, shift, *given)
 
     def _state(self, view: View) -> _State:

@@ -13,7 +13,7 @@ import numpy as np
 from ..compile import kernel, lean, tight
 from ..enums import Verdict
 from .costs import cheaper
-from .glr import by_rates, glr, price_of, rates
+from .glr import by_rates, glr, price_of, rates, whole_of
 from .least import least_evidence
 
 MOST_SEEN = 2**62
@@ -65,7 +65,7 @@ def blocking(swaps, first, verdicts, arms, threshold):
 @tight
 def exhausted(i, counts, arms):
     """All values of an arm that has finitely many are drawn, or planned."""
-    return counts[i] >= arms.atoms[2, i]
+    return counts[i] >= whole_of(i, arms)
 
 
 @lean

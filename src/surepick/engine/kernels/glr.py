@@ -64,10 +64,16 @@ class Fact(IntEnum):
 @tight
 def seen_of(i, arms):
     """One arm as evidence sees it."""
-    atoms = arms.atoms
-    return Seen(
-        arms.families[i], arms.n[i], arms.p[i], atoms[0, i], atoms[1, i], atoms[2, i], atoms[3, i], atoms[4, i]
-    )
+    inner, share = arms.atoms[0, i], arms.atoms[1, i]
+    if arms.finite.shape[1] == 0:
+        return Seen(arms.families[i], arms.n[i], arms.p[i], inner, share, np.inf, 0.0, 0.0)
+    return Seen(arms.families[i], arms.n[i], arms.p[i], inner, share, arms.finite[0, i], arms.finite[1, i], arms.finite[2, i])
+
+
+@tight
+def whole_of(i, arms):
+    """How many values an arm has."""
+    return arms.finite[0, i] if arms.finite.shape[1] > 0 else np.inf
 
 
 @tight
@@ -79,7 +85,7 @@ def factor_of(family, n, whole, rho):
 
 @tight
 def weight_of(i, arms):
-    return factor_of(arms.families[i], arms.n[i], arms.atoms[2, i], arms.rho[i])
+    return factor_of(arms.families[i], arms.n[i], whole_of(i, arms), arms.rho[i])
 
 
 @tight

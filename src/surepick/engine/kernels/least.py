@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compile import kernel, lean
 from ..enums import Family
-from .glr import always, base_of, level_seen, seen_of
+from .glr import always, base_of, level_seen, seen_of, whole_of
 from .mixtures import LOG_BETA, LOG_BETS, LOG_MIXED, alone, parts, together
 from .sides import ABOVE, BELOW, BOTH, HEDGE
 from .unit import LEAST
@@ -66,7 +66,7 @@ def floor_of(i, arms):
 def slip(i, g, slope, base, arms):
     """Evidence that an arm is on one side of a level falls towards what is seen of it, but for so much at the end: without
     replacement its least is up to one value of the arm away from there."""
-    whole = arms.atoms[2, i]
+    whole = whole_of(i, arms)
     if not whole < np.inf or arms.families[i] == Family.SPREAD:
         return 0.0
     return SLIP if abs(g - level_seen(i, slope, base, arms)) * whole <= SLIP_WITHIN * slope * arms.scale[i] else 0.0

@@ -77,8 +77,12 @@ def choose(e, certified, game):
     if arm >= 0 or certified:
         return arm, 0.0
     if state[State.FEWEST] < math.sqrt(state[State.TOTAL]) - 0.5 * len(counts):
-        arm = behind(counts, game.arms.costs, game.arms.atoms[2])
-        state[State.FEWEST] = least_seen(counts, game.arms.costs, game.arms.atoms[2])
+        if game.arms.finite.shape[1] > 0:
+            arm = behind(counts, game.arms.costs, game.arms.finite[0])
+            state[State.FEWEST] = least_seen(counts, game.arms.costs, game.arms.finite[0])
+        else:
+            arm = behind(counts, game.arms.costs)
+            state[State.FEWEST] = least_seen(counts, game.arms.costs)
     return (arm, 0.0) if arm >= 0 else richer(e, game)
 
 
