@@ -15,9 +15,10 @@ from ..certificate import Outcome
 from ..engine.data import Stock
 from ..engine.enums import FEWEST, Law, Shelf
 from ..environments.base import Environment, Laws, law_of, stream
-from ..errors import ObservationError, SamplerError
+from ..errors import ObservationError, SamplerError, SettingError
 from ..estimators import Moments
 from ..explorer import Explorer
+from ..problems.base import Problem
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], Values]
 
@@ -25,6 +26,23 @@ MOST = 512  # values that NumPy draws ahead for one arm at most, about twice as 
 
 # Where a generator of NumPy keeps its functions for compiled code (bitgen_t), from the capsule that NumPy hands out.
 _address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+def _same_sizes(problem: Problem, world: Environment) -> None:
+    """Arms have a population, and the one that the environment has, if it draws without replacement."""
+    sizes = world.populations()
+    for i, arm in enumerate(problem.arms):
+        if sizes is not None and arm.population != sizes[i]:
+            raise SettingError(
+                f"The environment draws the {sizes[i]:,} values of arm {arm.name!r} without replacement, and the arm "
+                + ("was declared without a population" if arm.population is None else f"has a population of {arm.population:,}")
+                + f": declare it with population={sizes[i]}, or draw with replacement."
+            )
+        if sizes is None and arm.population is not None and law_of(world) is not None:
+            raise SettingError(
+                f"Arm {arm.name!r} has a population of {arm.population:,}, and {type(world).__name__} draws with replacement: use "
+                "Replay(values, replace=False), or leave population out."
+            )
 
 
 class Source:
@@ -43,8 +61,11 @@ class Source:
             sampler.sample if isinstance(sampler, Environment) else sampler
         )
         self.chunk = MOST if isinstance(sampler, Environment) else 1
+        if isinstance(sampler, Environment):
+            _same_sizes(explorer.problem, sampler)
+        begin = sampler.stream if isinstance(sampler, Environment) else stream
         self.rngs: list[np.random.Generator] = [
-            stream(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)
+            begin(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)
         ]
         self.stock: Ints = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/enums.py
         self.laws: Floats = np.zeros(0)
