@@ -257,7 +257,11 @@ class Exploration:
             return True
         if self.spend:  # all that is left is spent on what can still be sampled
             return bool(over.all())
-        return self.started and not (self.undecided & ~over).any()
+        if not self.started:
+            return False
+        halves = self.policy.halves(self.confidence, self.record)  # those of arms that can be sampled are completed
+        open_ = self.undecided if halves is None else self.undecided | halves
+        return not (open_ & ~over).any()
 
     @alone
     def attained(self) -> float:

@@ -101,7 +101,7 @@ class Mixture(Confidence):
         mean = np.where(
             self.paired, record.differences / np.maximum(n, 1.0) / 2.0, (record.origins - self.places(record)) + record.offsets
         )
-        p = mean / self.scale
+        p = mean / np.where(self.families == Family.SPREAD, 1.0, self.scale)  # of 0/1 values, whatever their variance counts in
         p = np.where(self.families == Family.NORMAL, p, np.clip(p, 0.0, 1.0))
         none = np.zeros(self.problem.m)
         seen = np.array([n, p, np.full(self.problem.m, 0.5), none, record.populations, none, none])

@@ -48,7 +48,9 @@ def unit_of(i, units, record):
         p = table[i, Column.DIFFERENCES] / max(n, 1.0) / 2.0 / units[Unit.SCALE, i]
     else:
         n = float(counts[i])
-        p = ((table[i, Column.ORIGIN] - units[Unit.SHIFT, i]) + offset_of(i, record)) / units[Unit.SCALE, i]
+        p = (table[i, Column.ORIGIN] - units[Unit.SHIFT, i]) + offset_of(i, record)
+        if int(units[Unit.FAMILY, i]) != Family.SPREAD:  # whatever the variance of 0/1 values counts in
+            p /= units[Unit.SCALE, i]
     if int(units[Unit.FAMILY, i]) != Family.NORMAL:
         p = within(p, 0.0, 1.0)
     return n, p
