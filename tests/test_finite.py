@@ -69,15 +69,21 @@ def test_one_value_more_is_fair(population: np.ndarray, share: float, rho: float
         assert found == pytest.approx(1, abs=1e-8)
 
 
-def test_planted_bug_forgetting_what_is_gone() -> None:
-    """As if there were no end of values: after ones, what is left is mostly zeros, and that they come is no evidence."""
+def test_planted_bugs_about_what_is_left_are_caught() -> None:
+    """That fewer are left than there are; and that there is no end of them, as if nothing were gone."""
+
+    def fewer(n: float, p: float, whole: float, u: float, rho: float, side: int) -> float:
+        return float(mixtures.mean_evidence(n, p, 0.7 * whole, u, rho, side))
 
     def forgetful(n: float, p: float, whole: float, u: float, rho: float, side: int) -> float:
         return float(mixtures.unit_evidence(n, p, u, rho, side))
 
-    past, rest = np.append(np.ones(9), np.zeros(3)), np.append(np.ones(3), np.zeros(9))
-    assert step(past, rest, 2.0, BELOW, forgetful) > 1.05
-    assert step(past, rest, 2.0, BELOW, mixtures.mean_evidence) == pytest.approx(1)
+    past, rest = np.append(np.ones(7), np.zeros(5)), np.append(np.ones(5), np.zeros(7))
+    assert step(past, rest, 20.0, BOTH, fewer) > 1.05
+    assert step(past, rest, 20.0, BOTH, mixtures.mean_evidence) == pytest.approx(1)
+    past, rest = np.ones(8), np.append(np.ones(2), np.zeros(10))  # after ones, zeros are no evidence
+    assert step(past, rest, 20.0, BELOW, forgetful) > 1.03
+    assert step(past, rest, 20.0, BELOW, mixtures.mean_evidence) == pytest.approx(1)
 
 
 @given(st.integers(1, 60), st.data())

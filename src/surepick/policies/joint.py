@@ -353,6 +353,8 @@ class Joint(Policy):
         if last is not None and last.threshold == threshold and (last.decision == decision).all():
             exchanges, scores, verdicts = last.exchanges, last.scores.copy(), last.verdicts.copy()
             stale = (last.n != arms.n) | (last.p != arms.p) | (last.atoms != arms.atoms).any(axis=0)
+            if problem.finite:
+                stale |= (last.low != arms.low) | (last.high != arms.high)
         else:
             exchanges = problem.exchanges(decision)
             scores, verdicts = np.empty(len(exchanges.high)), np.empty(len(exchanges.high), dtype=np.int64)
@@ -362,7 +364,7 @@ class Joint(Policy):
         if view.ended is not None:  # half a pair of an arm that has ended is never completed, and counts for nothing
             halves = halves & ~view.ended
         whole = not halves.any()
-        seen = arms.n, arms.p, arms.atoms
+        seen = arms.n, arms.p, arms.atoms, arms.low, arms.high
         self._last = _State(decision, exchanges, scores, verdicts, *seen, threshold, int(weakest), whole)
         return self._last
 
@@ -385,6 +387,8 @@ class _State(NamedTuple):
     n: Floats
     p: Floats
     atoms: Floats
+    low: Floats  # what is certain
+    high: Floats
     threshold: float
     weakest: int  # the exchange with the lowest score, -1 if there is none
     whole: bool  # no pair waits for its second observation

@@ -110,9 +110,10 @@ def base_of(h, j, slope_h, slope_j, arms):
 
 
 @tight
-def always(h, j, slope_h, slope_j, base, more, arms):
-    """Whatever the parameters are, slope_h theta_h + more >= slope_j theta_j."""
-    return slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) + more
+def settled(h, j, slope_h, slope_j, base, more, arms):
+    """Whatever the parameters are, slope_h theta_h + more >= slope_j theta_j: also if they tie, one of them being known."""
+    most, least = slope_j * (arms.high[j] - base), slope_h * (arms.low[h] - base) + more
+    return most < least or (most == least and (arms.low[h] == arms.high[h] or arms.low[j] == arms.high[j]))
 
 
 @lean
@@ -151,10 +152,10 @@ def least_level(h, j, slope_h, slope_j, arms):
     """The level at which the likelihood ratio is least, and NaN; or no level, and what it is without."""
     base = base_of(h, j, slope_h, slope_j, arms)
     start, end = bracket(h, j, slope_h, slope_j, base, arms)
-    if always(h, j, slope_h, slope_j, base, 0.0, arms):
+    if settled(h, j, slope_h, slope_j, base, 0.0, arms):
         return start, np.inf
     if start > end:
-        return start, 0.0
+        return start, np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) else 0.0
     at_h, at_j = level_seen(h, slope_h, base, arms), level_seen(j, slope_j, base, arms)
     if at_h <= at_j:
         return start, 0.0
@@ -274,7 +275,8 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     """
     start = max(slope_h * known[h, Fact.LOW], slope_j * known[j, Fact.LOW])
     end = min(slope_h * known[h, Fact.HIGH], slope_j * known[j, Fact.HIGH])
-    if slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW]:
+    tied = known[h, Fact.LOW] == known[h, Fact.HIGH] or known[j, Fact.LOW] == known[j, Fact.HIGH]
+    if (start > end or tied) and slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW]:
         return np.inf, level
     if start > end:
         return 0.0, level
@@ -335,5 +337,5 @@ def glr_bounds(i, upper, slope, spare, p, w, arms):
         total = total * (1.0 - BOUND_ERROR) - BOUND_ERROR_EACH * both - error
         total = 0.0 if at_h <= at_j else total
         never = high <= low_i if upper else high_i <= low
-        found[q] = np.inf if never else 0.0 if start > end else total
+        found[q] = (np.inf if never else 0.0) if start > end else total
         levels[q] = min(max(level - tilt / bend, a), b)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compile import kernel, lean
 from ..enums import Family
-from .glr import always, base_of, level_seen, seen_of, whole_of
+from .glr import base_of, level_seen, seen_of, settled, whole_of
 from .mixtures import LOG_BETA, LOG_BETS, LOG_MIXED, alone, parts, together
 from .sides import ABOVE, BELOW, BOTH, HEDGE
 from .unit import LEAST
@@ -192,10 +192,10 @@ def least_evidence(h, j, slope_h, slope_j, arms, more=0.0, enough=-np.inf):
     base = base_of(h, j, slope_h, slope_j, arms)
     start = max(slope_h * (arms.low[h] - base) + more, slope_j * (arms.low[j] - base))
     end = min(slope_h * (arms.high[h] - base) + more, slope_j * (arms.high[j] - base))
-    if always(h, j, slope_h, slope_j, base, more, arms):
+    if settled(h, j, slope_h, slope_j, base, more, arms):
         return np.inf
     if start > end:
-        return -np.inf
+        return np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) + more else -np.inf
     # Pairs may show a variance that no arm can have. What is seen of h beyond its range must not hide that l may lie above all of
     # that range: the least is on the boundary only if h can be where it is seen.
     at_h = min(level_seen(h, slope_h, base, arms), slope_h * (arms.high[h] - base)) + more
