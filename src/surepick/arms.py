@@ -144,8 +144,8 @@ class Arm:
             return
         if not is_whole(self.population) or not 1 <= self.population <= LARGEST_POPULATION:
             raise ProblemError(
-                f"Arm {name!r} needs a population that is a whole number from 1 to {LARGEST_POPULATION:,}, how many values it has "
-                f"in all, not {short(self.population)}; leave it out if values are drawn with replacement or never run out.",
+                f"Arm {name!r} needs a population that is a whole number from 1 to {LARGEST_POPULATION:,}, how many values it "
+                f"has in all, not {short(self.population)}; leave it out if values are drawn with replacement or never run out.",
                 key="population",
             )
         if self.kind not in ("bounded", "bernoulli"):

@@ -179,6 +179,7 @@ class Moment:
             confidence=str(self.confidence),
             names=problem.names,
             independent=policy.independent,
+            finite=problem.finite,
             ended=[problem.names[i] for i in np.flatnonzero(self.ended)],
             waiting=[] if halves is None else [problem.names[i] for i in np.flatnonzero(halves & ~self.over)],
         )

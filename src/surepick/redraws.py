@@ -86,7 +86,7 @@ class Redraws:
         rooms = np.maximum(rooms, np.diff(self.starts))
         starts = np.concatenate(([0], np.cumsum(rooms)))
         values = np.empty(int(starts[-1]))
-        for i in np.flatnonzero(self.has & (counts > 0)):
+        for i in np.flatnonzero(self.has & (counts > 0)).tolist():
             values[starts[i] : starts[i] + counts[i]] = self.seen(i, int(counts[i]))
         self.starts, self.values = starts, values
         return True
@@ -122,7 +122,6 @@ class Redraws:
             after = int(places(key, int(tally.counts[arm]), 1, population)[0])
             if after <= seen:
                 tally.update(arm, known[after : after + 1])
-
 
     def opened(self, arm: int, counts: Ints, more: int) -> bool:
         """A pair of draws is open after so many more new values, whatever these are."""

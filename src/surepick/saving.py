@@ -246,6 +246,8 @@ def _problem_of(data: dict[str, Any]) -> Problem:
 
 def _of_certificate(certificate: Certificate) -> dict[str, Any]:
     fields = {field.name: getattr(certificate, field.name) for field in dataclasses.fields(certificate)}
+    if not certificate.finite:  # as before there were populations
+        del fields["finite"]
     return {name: _plain(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in fields.items()}
 
 

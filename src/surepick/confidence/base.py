@@ -52,9 +52,9 @@ class Confidence(Parametric, ABC):
         if problem.finite and not self.without_replacement:
             name = next(arm.name for arm in problem.arms if arm.population is not None)
             raise SettingError(
-                f"confidence={self.name!r} counts on independent draws, and {name!r} has a population, so that its values are drawn "
-                "without replacement: use 'auto', which weighs them for what they are, or leave population out if a value may come "
-                "again.",
+                f"confidence={self.name!r} counts on independent draws, and {name!r} has a population, so that its values are "
+                "drawn without replacement: use 'auto', which weighs them for what they are, or leave population out if a value "
+                "may come again.",
                 key="confidence",
             )
         self.problem = problem

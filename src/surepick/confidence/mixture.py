@@ -141,10 +141,10 @@ class Mixture(Confidence):
 
     def halves(self, record: Record, counts: Ints) -> Bools:
         """The arms with half a pair after so many observations."""
-        halves = self.paired & (counts % 2 == 1)
+        halves: Bools = self.paired & (counts % 2 == 1)
         redraws = record.redraws if isinstance(record, Moments) else None
         if redraws is not None:
-            for i in np.flatnonzero(self.paired & redraws.has):
+            for i in np.flatnonzero(self.paired & redraws.has).tolist():
                 halves[i] = redraws.opened(i, record.counts, int(counts[i] - record.counts[i]))
         return halves
 

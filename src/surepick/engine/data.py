@@ -39,9 +39,7 @@ class Redraws(NamedTuple):
     starts: Array
 
 
-NO_REDRAWS = Redraws(
-    np.zeros(0, np.int64), np.zeros((0, 16)), False, np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.int64)
-)
+NO_REDRAWS = Redraws(np.zeros(0, np.int64), np.zeros((0, 16)), False, np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.int64))
 
 
 class Record(NamedTuple):

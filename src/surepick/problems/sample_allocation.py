@@ -45,8 +45,8 @@ class SampleAllocation(Problem):
 
     Notes
     -----
-    The variance of a finite stratum is S^2, with the divisor N - 1. What the estimate varies less because a part of the stratum is
-    asked, (n_i/n)^2 theta_i / N_i, is the same for all allocations, and left out of the reward.
+    The variance of a finite stratum is S^2, with the divisor N - 1. By how much the estimate varies less
+    because a part of the stratum is asked, (n_i/n)^2 theta_i / N_i, is the same for all allocations, and left out of the reward.
 
     phi takes the largest marginal gains M_i(l; theta_i) = n_i^2 theta_i / (l (l+1)), which makes it bi-monotone (the paper's
     Lemma on OSA). Both ends of an arm's range, phi_i(L but U_i) and phi_i(U but L_i), enclose phi_i(L) and phi_i(U). So if
@@ -241,14 +241,14 @@ def _counted(arm: Arm, size: float) -> Arm:
     """The stratum, which has so many people."""
     if size != math.floor(size):
         raise ProblemError(
-            f"With finite=True sizes are how many people a stratum has, and that of {arm.name!r} is {size!r}: give whole numbers, or "
-            "leave finite out.",
+            f"With finite=True sizes are how many people a stratum has, and that of {arm.name!r} is {size!r}: give whole "
+            "numbers, or leave finite out.",
             key="sizes",
         )
     if arm.population is not None and arm.population != size:
         raise ProblemError(
-            f"Stratum {arm.name!r} has a population of {arm.population:,} and a size of {int(size):,}: with finite=True the two are "
-            "the same; leave population out.",
+            f"Stratum {arm.name!r} has a population of {arm.population:,} and a size of {int(size):,}: with finite=True the two "
+            "are the same; leave population out.",
             key="sizes",
         )
     return replace(arm, population=int(size))

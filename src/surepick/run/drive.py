@@ -112,7 +112,9 @@ def _looks(
 def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop | None) -> Generator[int, None, None]:
     """All samples, round by round: in Python, and in compiled code once a loop for it is ready."""
     missing = int(explorer.confidence.missing(explorer.record).sum())
-    first = explorer.ask(min(missing, MANY)) if missing and not explorer.closed.any() else []  # each arm in turn: asked for at once
+    first = (
+        explorer.ask(min(missing, MANY)) if missing and not explorer.closed.any() else []
+    )  # each arm in turn: asked for at once
     for end in range(source.batch, len(first) + 1, source.batch):
         source.take_all(first[end - source.batch : end])
         yield from schedule.look()
@@ -158,7 +160,7 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
             return True
         if what == Stop.EMPTY:
             if source.refill(arm):  # there is more room for values, elsewhere
-                stretch = stretch.onto(explorer.record)
+                stretch = stretch.onto(explorer.record)  # type: ignore[arg-type]
             if explorer.closed.any():  # it has ended; the rest of the batch is taken here
                 source.take_all(source.left())
                 yield from schedule.look()

@@ -40,8 +40,8 @@ def _same_sizes(problem: Problem, world: Environment) -> None:
             )
         if sizes is None and arm.population is not None and law_of(world) is not None:
             raise SettingError(
-                f"Arm {arm.name!r} has a population of {arm.population:,}, and {type(world).__name__} draws with replacement: use "
-                "Replay(values, replace=False), or leave population out."
+                f"Arm {arm.name!r} has a population of {arm.population:,}, and {type(world).__name__} draws with replacement: "
+                "use Replay(values, replace=False), or leave population out."
             )
 
 

@@ -97,9 +97,13 @@ def table_arms(table: Table, cls: type[Problem], priced: bool) -> tuple[Arm, ...
         most = table.number(i, "max", high) if high else None
         wide, each = (table.number(i, column, cell) if cell else None for column, cell in (("scale", scale), ("cost", cost)))
         try:
-            arms.append(_make(name, least, most, kind or None, wide, each, table.whole(i, "population", count) if count else None))
+            arms.append(
+                _make(name, least, most, kind or None, wide, each, table.whole(i, "population", count) if count else None)
+            )
         except ProblemError as error:
-            column = {"kind": "kind", "scale": "scale", "low": "min", "cost": "cost", "population": "population"}.get(error.key or "", "stratum")
+            column = {"kind": "kind", "scale": "scale", "low": "min", "cost": "cost", "population": "population"}.get(
+                error.key or "", "stratum"
+            )
             table.fail(i, column, str(error).rstrip("."))
     return tuple(arms)
 

@@ -151,14 +151,14 @@ def behind(counts, costs, sizes=None):
     """An arm with far fewer observations than the others, as in track-and-stop: below sqrt(t) - m / 2; -1 if there is none. One
     that costs c times as much as the cheapest may have sqrt(c) times fewer.
 
-    The exchange that is known least may never be settled, and the other arms should become known all the same. Arms may have only so
-    many values (``sizes``); those that have given all of them are known.
+    The exchange that is known least may never be settled, and the other arms should become known all the same. Arms may have
+    only so many values (``sizes``); those that have given all of them are known.
     """
     least, fewest, t = 0, np.inf, 0
     for i in range(len(counts)):
         t += counts[i]
         seen = counts[i] * math.sqrt(costs[i])
-        if sizes is not None:
+        if sizes is not None:  # noqa: SIM102 - what is None is left out when types are known
             if not counts[i] < sizes[i]:
                 seen = np.inf
         if seen < fewest:
@@ -172,7 +172,7 @@ def least_seen(counts, costs, sizes=None):
     fewest = np.inf
     for i in range(len(counts)):
         seen = math.floor(counts[i] * math.sqrt(costs[i]))
-        if sizes is not None:
+        if sizes is not None:  # noqa: SIM102 - as above
             if not counts[i] < sizes[i]:
                 seen = MOST_SEEN
         fewest = min(fewest, seen)

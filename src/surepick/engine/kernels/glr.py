@@ -15,8 +15,8 @@ from ..compile import lean, tight
 from ..data import Seen
 from ..enums import Family
 from .bets import growth_from
-from .finite import effective
 from .divergence import divergence, divergence_bound, kl_bound, tilt_of
+from .finite import effective
 from .student import student_growth
 from .unit import LEAST
 
@@ -291,7 +291,16 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     for side in range(2):
         i, slope = (h, slope_h) if side == 0 else (j, slope_j)
         w, shift = known[i, Fact.FACTOR], known[i, Fact.SHIFT]
-        seen = Seen(int(known[i, Fact.FAMILY]), known[i, Fact.N], known[i, Fact.P], known[i, Fact.INNER], known[i, Fact.SHARE], np.inf, 0.0, 0.0)
+        seen = Seen(
+            int(known[i, Fact.FAMILY]),
+            known[i, Fact.N],
+            known[i, Fact.P],
+            known[i, Fact.INNER],
+            known[i, Fact.SHARE],
+            np.inf,
+            0.0,
+            0.0,
+        )
         theta, per_unit = level / slope, 1.0 / known[i, Fact.SCALE]
         u, per_level = (theta - shift) * per_unit, per_unit / slope
         value, first, second = tangent(seen, u)

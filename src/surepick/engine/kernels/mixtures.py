@@ -2,11 +2,12 @@
 
 An arm is seen through n observations with mean p of one of these kinds:
 
-* ``UNIT``: values in [0, 1] with mean u, of finitely many too (see finite.py). For every q the product of (q/u)^x ((1-q)/(1-u))^(1-x) is a supermartingale, because
-  it is convex in x and has mean 1 at the ends; q is mixed over Beta(rho u, rho (1 - u)).
+* ``UNIT``: values in [0, 1] with mean u. For every q the product of (q/u)^x ((1-q)/(1-u))^(1-x) is a supermartingale, because
+  it is convex in x and has mean 1 at the ends; q is mixed over Beta(rho u, rho (1 - u)). Without replacement: see finite.py.
 * ``NORMAL``: 1-sub-Gaussian values with mean u; exp(l (x - u) - l^2 / 2) is mixed over l normal with variance 1 / rho.
 * ``SPREAD``: 0/1 values with variance u = q (1 - q), seen through their mean as a ``UNIT``.
 * ``BETS``: values in [0, 1] with mean u; the average of the capital of all bets (see bets.py) and of the mixture of a ``UNIT``.
+  Without replacement bets are on draws anew (see surepick/redraws.py).
 * ``STUDENT``: normal values with mean u and any variance; the average of evidence by likelihood and by symmetry (see student.py).
 
 By Ville's inequality the evidence against the true u exceeds ln(1/alpha) at any time with probability at most alpha. Mixed over

@@ -10,7 +10,19 @@ from ..compile import lean, tight
 from ..enums import Column, Family, Span, State, Verdict
 from ..kernels.exchanges import ONE_SIDED
 from ..kernels.finite import certain
-from ..kernels.glr import Fact, Spare, factor_of, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two, in_order, price_of, whole_of
+from ..kernels.glr import (
+    Fact,
+    Spare,
+    factor_of,
+    glr,
+    glr_bound,
+    glr_bound_alike,
+    glr_bounds,
+    glr_of_two,
+    in_order,
+    price_of,
+    whole_of,
+)
 from ..kernels.record import offset_of
 from ..kernels.sequences import seen_in
 from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one
