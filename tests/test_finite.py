@@ -704,3 +704,9 @@ def test_families_of_finite_arms() -> None:
     one = Seen(int(Family.BETS), 4.0, 0.5, 0.5, 0.0, 9.0, 6.0, 0.4)
     apart = mixtures.parts(one, 0.7, 20.0, BELOW)
     assert apart[0] == mixtures.mean_evidence(4.0, 0.5, 9.0, 0.7, 20.0, BELOW)
+
+
+def test_no_lower_bound_is_claimed() -> None:
+    """All values drawn settle whatever it is, so a bound for draws with replacement would be wrong."""
+    assert sp.hardness(sp.BestArm(arms(2, 5)), [0.6, 0.4]).lower_bound(0.05) is None
+    assert sp.hardness(sp.BestArm(2), [0.6, 0.4]).lower_bound(0.05) > 10

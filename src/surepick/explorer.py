@@ -88,7 +88,8 @@ class Explorer(Exploration):
 
     All methods may be called from several threads.
 
-    If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``.
+    If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``. Not so where
+    every arm has a ``population``: once all values are drawn, either is the best for certain.
 
     Examples
     --------

@@ -21,8 +21,8 @@ import numpy as np
 from ..compile import kernel, lean, small, tight
 from ..enums import Column, Family, Unit
 
-SLACK = 2.0**-49  # in units of where values may lie: more than rounding may take from what is certain
-ALL = 1e-9  # no smaller a share of the values is left, where guides divide by it
+OUTWARDS = 2.0**-49  # in units of where values may lie: more than rounding may take from what is certain
+LEAST_LEFT = 1e-9  # no smaller a share of the values is left, where guides divide by it
 
 
 @small
@@ -54,7 +54,7 @@ def possible(n, p, whole):
 @tight
 def effective(n, whole):
     """About how many draws with replacement so many without are worth."""
-    return n / max(1.0 - n / whole, ALL)
+    return n / max(1.0 - n / whole, LEAST_LEFT)
 
 
 @lean
@@ -79,7 +79,7 @@ def certain(i, low, high, n, p, units, record):
     if int(units[Unit.FAMILY, i]) == Family.SPREAD:
         least, most = spread(least, most)
     shift, scale = units[Unit.SHIFT, i], units[Unit.SCALE, i]
-    slack = SLACK * (abs(shift) + scale)
+    slack = OUTWARDS * (abs(shift) + scale)
     return max(low, shift + scale * least - slack), min(high, shift + scale * most + slack)
 
 
