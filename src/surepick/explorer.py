@@ -88,8 +88,8 @@ class Explorer(Exploration):
 
     All methods may be called from several threads.
 
-    If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``. Not so where
-    every arm has a ``population``: once all values are drawn, either is the best for certain.
+    If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``. Where every
+    arm has a ``population`` a run ends all the same: once all values are drawn, both are certainly best.
 
     Examples
     --------

@@ -25,10 +25,10 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     p = [0.7, 0.5, 0.4]
 
 An arm's table has ``name``, ``min`` and ``max`` (or ``low`` and ``high``; 0 and 1 by default), ``kind``, ``scale``, ``cost``
-and ``population`` as :class:`surepick.Arm`. A CSV table has one row an arm and these columns, in any order and any case: ``stratum`` (or ``arm``,
-``name``, ``site``), ``min``, ``max``, ``kind``, ``scale``, ``population``, ``cost`` (of an observation, unless the problem has a
-use for that column: resource-plan, or ``A``); other columns serve the problem and the simulation, and what nobody needs is ignored. Paths are
-relative to the study file.
+and ``population`` as :class:`surepick.Arm`. A CSV table has one row an arm and these columns, in any order and any case:
+``stratum`` (or ``arm``, ``name``, ``site``), ``min``, ``max``, ``kind``, ``scale``, ``population``, ``cost`` (of an observation,
+unless the problem has a use for that column: resource-plan, or ``A``); other columns serve the problem and the simulation, and
+what nobody needs is ignored. Paths are relative to the study file.
 
 ================== ================================================================= ===========================
 problem.kind       its keys (those in brackets may be left out)                      columns that can replace keys
