@@ -167,7 +167,7 @@ def together(told: tuple[list, list], u: float, rho: float = 20.0) -> float:
     given: list = []
     for values, side in zip(told, (ABOVE, BELOW), strict=True):
         arm = arm_of(values)
-        given += [arm.family, *mixtures.parts(arm, u, rho, side)]
+        given += [mixtures.sort_of(arm.family, math.inf), *mixtures.parts(arm, u, rho, side)]
     return float(mixtures.together(*given))
 
 
@@ -258,7 +258,8 @@ def test_the_least_evidence_by_bets_is_never_overstated() -> None:
             for i, side in ((0, ABOVE), (1, BELOW))
         ]
         both = [(a, b) for a in range(len(levels)) for b in range(a, len(levels), 3)] + [(a, a) for a in range(len(levels))]
-        least = min(mixtures.together(sorts[0], *parts[0][a], sorts[1], *parts[1][b]) for a, b in both)
+        of = [mixtures.sort_of(sort, math.inf) for sort in sorts]
+        least = min(mixtures.together(of[0], *parts[0][a], of[1], *parts[1][b]) for a, b in both)
         if found > 0:
             assert found <= least + 1e-6
             for enough in (0.5 * found, 0.97 * found, 1.001 * found, 2 * found):
@@ -288,7 +289,8 @@ def test_the_floor_of_an_arm_by_bets_is_one(sort: int, other: int) -> None:
         for u, v in rng.uniform(0.001, 0.999, (20, 2)):
             known = mixtures.parts(seen(other, n[1], p[1], *two[:, 1]), v, 70.0, BELOW)
             mine = mixtures.parts(seen(sort, n[0], p[0], *two[:, 0]), u, 70.0, ABOVE)
-            assert mixtures.together(sort, *mine, other, *known) >= mixtures.alone(other, *known) + floor - 1e-9
+            of = [mixtures.sort_of(one, math.inf) for one in (sort, other)]
+            assert mixtures.together(of[0], *mine, of[1], *known) >= mixtures.alone(of[1], *known) + floor - 1e-9
 
 
 @pytest.mark.parametrize(("low", "high"), [(-4e-12, 1.0), (-1.0, 4e-12)])

@@ -20,7 +20,7 @@ def seen(family: int, n: float, p: float, inner: float = 0.5, share: float = 0.0
 
 @njit
 def evidence(family, n, p, u, rho, side, inner=0.5, share=0.0):
-    return weigh(Seen(family, n, p, inner, share), u, rho, side)
+    return weigh(Seen(family, n, p, inner, share, np.inf, 0.0, 0.0), u, rho, side)
 
 
 def arms_of(families: Any, n: Any, p: Any, low: Any, high: Any, shift: Any, scale: Any, rho: float, share: float = 0.0) -> Arms:

@@ -29,7 +29,8 @@ FIRST = 1_000_000  # entries of a list among which one that is not a number is l
 FEW = 10_000  # names up to which one that resembles an unknown one is looked for
 FAR = 4e12  # how far from 0 values may be, in units of their range or scale: at 1e12 they have four digits left
 CHEAPEST = 1e-12  # the least that an observation may cost; the inverse is the most
-SELDOM = ("cost",)  # fields of an arm that few declare
+LARGEST_POPULATION = 10**12  # values of an arm that is finite
+SELDOM = ("cost", "population")  # fields of an arm that few declare
 WIDEST = 1e70  # bounds, scales and values up to this; squares of variances then stay within floating point
 
 
@@ -54,6 +55,9 @@ class Arm:
     cost : float
         What one observation of the arm costs, in any unit that all arms share. Policies sample where evidence is cheap; the
         guarantee does not depend on it.
+    population : int, optional
+        The arm has this many values and no more, and they are drawn without replacement, in random order. Its parameter is that
+        of these values, and is known once all of them are. For kinds "bounded" and "bernoulli".
 
     Examples
     --------
@@ -61,6 +65,8 @@ class Arm:
     Arm(name='price', low=10.0, high=20.0, kind='bounded', scale=None)
     >>> Arm("survey", kind="bernoulli", cost=3.5)
     Arm(name='survey', low=0.0, high=1.0, kind='bernoulli', scale=None, cost=3.5)
+    >>> Arm("households", kind="bernoulli", population=840)
+    Arm(name='households', low=0.0, high=1.0, kind='bernoulli', scale=None, population=840)
     """
 
     name: Hashable
@@ -69,6 +75,7 @@ class Arm:
     kind: Kind = "bounded"
     scale: float | None = None
     cost: float = 1.0
+    population: int | None = None
 
     def __post_init__(self) -> None:
         name = _name(self.name)
@@ -83,6 +90,7 @@ class Arm:
         object.__setattr__(self, "cost", cost)
         if not among(self.kind, KINDS):
             raise ProblemError(f"Arm {name!r} has kind {short(self.kind)}; use one of {', '.join(KINDS)}.", key="kind")
+        self._count(name)
         low, high, scale = real(self.low), real(self.high), real(self.scale)
         given = f"low={short(self.low)}, high={short(self.high)}"
         if self.kind == "normal":
@@ -130,6 +138,29 @@ class Arm:
             )
         if self.kind == "bernoulli" and (low, high) != (0, 1):
             raise ProblemError(f"Bernoulli arm {name!r} has values 0 and 1: leave out low and high.", key="low")
+
+    def _count(self, name: Hashable) -> None:
+        """Check the population."""
+        if self.population is None:
+            return
+        if not is_whole(self.population) or not 1 <= self.population <= LARGEST_POPULATION:
+            raise ProblemError(
+                f"Arm {name!r} needs a population that is a whole number from 1 to {LARGEST_POPULATION:,}, how many values it "
+                f"has in all, not {short(self.population)}; leave it out if values are drawn with replacement or never run out.",
+                key="population",
+            )
+        if self.kind not in ("bounded", "bernoulli"):
+            raise ProblemError(
+                f"Arm {name!r} is {self.kind} and has a population: finite populations are for arms of kind 'bounded' or "
+                "'bernoulli'; declare bounds that all of its values respect, or leave population out.",
+                key="population",
+            )
+        object.__setattr__(self, "population", int(self.population))
+
+    @property
+    def size(self) -> float:
+        """How many values it has; infinite if it was declared without a population."""
+        return math.inf if self.population is None else float(self.population)
 
     def _unbound(self, who: str) -> None:
         given = real(self.low), real(self.high)

@@ -60,6 +60,8 @@ class Certificate:
         The arms that can never be sampled again.
     cost : float or None
         What all observations cost; None if no arm has a cost of its own.
+    finite : bool
+        Some arm has a population, of which values are drawn without replacement.
     waiting : list
         The arms with half a pair, where variances come from pairs of values: until the other half is there, nothing is certified.
     """
@@ -89,6 +91,7 @@ class Certificate:
     ended: list[Any] = field(default_factory=list)
     waiting: list[Any] = field(default_factory=list)
     cost: float | None = None
+    finite: bool = False
 
     @property
     def conditions(self) -> list[str]:
@@ -101,8 +104,11 @@ class Certificate:
                 "row); sources are independent of each other, and whether an arm was looked at did not hang on another arm's "
                 "value from the same source."
             )
+        draws = "Values of one arm are independent draws from one distribution that does not drift"
+        if self.finite:
+            draws += "; those of an arm with a population come in random order, each of them once"
         return [
-            "Values of one arm are independent draws from one distribution that does not drift.",
+            f"{draws}.",
             between,
             "Every value lies within the bounds that were declared for its arm.",
             "Whether and when a value was told did not depend on the value.",

@@ -17,6 +17,7 @@ import numpy as np
 from .arms import Arm, Floats, Ints
 from .checks import short
 from .errors import ProblemError
+from .redraws import Redraws
 
 HELD_LEAST = 3  # first values of a normal arm that are held back, at least; see engine/kernels/student.py
 ULP = 2.0**-51  # two units in the last place of 1
@@ -78,14 +79,16 @@ class Moments:
 
     def __init__(self, m: int, variance: bool) -> None:
         self.counts = np.zeros(m, dtype=np.int64)
-        self.table = np.zeros((m, 16))  # all of an arm side by side, two lines of a processor's cache; see engine/enums.py
+        self.table = np.zeros((m, 24))  # all of an arm side by side, three lines of a processor's cache; see engine/enums.py
         self.variance = variance
         self.rows: object = None  # differences of arms that were observed together, if they are kept
+        self.redraws: Redraws | None = None  # draws with replacement of arms that have a population, if there are any
         self._name_columns()
         self.origins[:] = self.waiting[:] = self.estimates[:] = np.nan
         self.ranges[:] = np.inf
         self.held[:] = -1.0
         self.firsts[:] = np.nan
+        self.populations[:] = np.inf
 
     def _name_columns(self) -> None:
         self.sums: Floats = self.table[:, 0]  # of x - origin
@@ -106,12 +109,13 @@ class Moments:
         self.held_squares: Floats = self.table[:, 13]
         self.later_squares: Floats = self.table[:, 14]  # of the values after these, about their mean
         self.firsts: Floats = self.table[:, 15]  # the first y, NaN before
+        self.populations: Floats = self.table[:, 16]  # how many values an arm has, infinite if they never run out
 
-    def __getstate__(self) -> tuple[Ints, Floats, bool, object]:
-        return self.counts, self.table, self.variance, self.rows
+    def __getstate__(self) -> tuple[Ints, Floats, bool, object, Redraws | None]:
+        return self.counts, self.table, self.variance, self.rows, self.redraws
 
-    def __setstate__(self, state: tuple[Ints, Floats, bool, object]) -> None:
-        self.counts, self.table, self.variance, self.rows = state
+    def __setstate__(self, state: tuple[Ints, Floats, bool, object, Redraws | None]) -> None:
+        self.counts, self.table, self.variance, self.rows, self.redraws = state
         self._name_columns()
 
     def place(self, arms: Sequence[Arm]) -> Self:
@@ -123,7 +127,15 @@ class Moments:
                 self.ranges[i] = arm.high - arm.low
             if arm.kind == "normal":
                 self.held[i] = 0.0
+            self.populations[i] = arm.size
+        self.redraws = Redraws.of(self._like(arms), arms)
         return self
+
+    def _like(self, arms: Sequence[Arm]) -> Moments:
+        """An empty record of the same arms, for draws with replacement."""
+        other = Moments(len(arms), self.variance)
+        other.origins[:], other.ranges[:] = self.origins, self.ranges
+        return other
 
     @property
     def pairs(self) -> Ints:
@@ -157,6 +169,8 @@ class Moments:
             return
         if math.isnan(self.origins[arm]):
             self.origins[arm] = values[0]
+        if self.redraws is not None:
+            self.redraws.take(arm, self.counts, values)
         if len(values) == 1:
             self._add(arm, float(values[0]) - float(self.origins[arm]))
         else:
@@ -278,13 +292,24 @@ class Mean(Estimator):
 
 
 class Variance(Estimator):
-    """The unbiased variance, from two observations on; on [low, high] it never exceeds (high - low)^2 / 4."""
+    """The unbiased variance, from two observations on; on [low, high] it never exceeds (high - low)^2 / 4.
+
+    That of an arm with a population of N has the divisor N - 1, as surveys have it: after N values the two are the same.
+    """
 
     name = "variance"
     minimum = 2
 
     def range(self, arm: Arm) -> tuple[float, float]:
-        return 0.0, self.scale(arm) / 4.0
+        most = self.scale(arm) / 4.0
+        if arm.population is None:
+            return 0.0, most
+        if arm.population < 2:
+            raise ProblemError(
+                f"Arm {arm.name!r} has a population of 1, and the variance of one value is not defined: leave the arm out.",
+                key="population",
+            )
+        return 0.0, most * (arm.size / (arm.size - 1.0))
 
     def scale(self, arm: Arm) -> float:
         if arm.kind == "normal":

@@ -189,9 +189,19 @@ class Exploration:
         return [self.problem.names[i] for i in np.flatnonzero(self._ended)]
 
     @property
+    def closed(self) -> Bools:
+        """The arms that are paused or have ended."""
+        return self._paused | self._ended
+
+    @property
+    def exhausted(self) -> Bools:
+        """The arms all of whose values are drawn, so that their parameters are known; see ``population`` of :class:`Arm`."""
+        return np.asarray(self.record.counts >= self.problem.populations)
+
+    @property
     def able(self) -> Bools:
         """The arms that may be asked for."""
-        return ~(self._paused | self._ended)
+        return ~(self.closed | self.exhausted) if self.problem.finite else ~self.closed
 
     @property
     def started(self) -> bool:
@@ -204,8 +214,9 @@ class Exploration:
     def _now(self) -> Moment:
         if self._moment is None:
             self._moment = Moment(
-                self.problem, self.settings, self.policy, self.confidence, self.record, self.started, self._paused, self._ended
-            )
+                self.problem, self.settings, self.policy, self.confidence, self.record, self.started, self._paused, self._ended,
+                self.exhausted,
+            )  # fmt: skip
         return self._moment
 
     @property
@@ -238,7 +249,7 @@ class Exploration:
 
     @property
     def _stuck(self) -> bool:
-        over = self._ended | ~self._now.payable
+        over = self._ended | ~self._now.payable | self.exhausted
         if not over.any():
             return False
         missing = self.confidence.missing(self.record) > 0
@@ -246,7 +257,11 @@ class Exploration:
             return True
         if self.spend:  # all that is left is spent on what can still be sampled
             return bool(over.all())
-        return self.started and not (self.undecided & ~over).any()
+        if not self.started:
+            return False
+        halves = self.policy.halves(self.confidence, self.record)  # those of arms that can be sampled are completed
+        open_ = self.undecided if halves is None else self.undecided | halves
+        return not (open_ & ~over).any()
 
     @alone
     def attained(self) -> float:

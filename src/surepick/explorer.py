@@ -88,7 +88,8 @@ class Explorer(Exploration):
 
     All methods may be called from several threads.
 
-    If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``.
+    If two decisions are exactly equally good, no number of samples tells them apart: set ``epsilon`` or a ``budget``. Where every
+    arm has a ``population`` a run ends all the same: once all values are drawn, both are certainly best.
 
     Examples
     --------
@@ -193,6 +194,7 @@ class Explorer(Exploration):
                 "Nothing was recorded."
             )
         self._keep()
+        self._refuse_too_many(checked)
         self._refuse_second_halves(checked)
         record, kept, used = self.record, self._kept, (self.policy, self.confidence)
         undo = Undo(record, self.policy, (i for i, _ in checked), rows=len(rows) > 0)
@@ -212,6 +214,22 @@ class Explorer(Exploration):
             self._started, self._moment = False, None
             raise
 
+    def _refuse_too_many(self, checked: list[tuple[int, Floats]]) -> None:
+        """An arm with a population has no more values than that."""
+        if not self.problem.finite:
+            return
+        counts = self.record.counts.copy()
+        for i, data in checked:
+            counts[i] += len(data)
+            if counts[i] > self.problem.populations[i]:
+                arm, before = self.problem.arms[i], int(self.record.counts[i])
+                raise ObservationError(
+                    f"Arm {arm.name!r} has a population of {arm.population:,} values, and with these it would have given "
+                    f"{int(counts[i]):,}, {before:,} of them before: every value is told once; declare the population that it "
+                    "really has. Nothing was recorded.",
+                    arm=arm.name,
+                )
+
     def pair(self) -> None:
         """Compare arms within rows from now on."""
         self.policy, self.confidence = replace(self.settings, policy=Paired()).bound(self.problem)
@@ -219,7 +237,7 @@ class Explorer(Exploration):
 
     def _refuse_second_halves(self, checked: list[tuple[int, Floats]]) -> None:
         """Half a pair of an arm that has ended counts for nothing from then on, so it must not be completed any more."""
-        halves = self.policy.halves(self.confidence, self.record.counts) if self._ended.any() else None
+        halves = self.policy.halves(self.confidence, self.record) if self._ended.any() else None
         for i, data in checked:
             if halves is not None and halves[i] and self._ended[i] and len(data):
                 raise ObservationError(
@@ -247,7 +265,7 @@ class Explorer(Exploration):
                 return []
         planned = self.record.counts + waiting
         if self.cost_budget is None:
-            return self._next(planned, n, self.able)
+            return self._next(planned, n, self.able) if not self.problem.finite else self._while_they_last(planned, n)
         prices = self.problem.prices
         return self._paid(planned, n, prices.of(self.cost_budget) - prices.total(planned))
 
@@ -255,16 +273,29 @@ class Explorer(Exploration):
         """The next n arms, as far as what is left pays for them (in units of ``prices``): from where it does not pay for the
         next one, those that it pays for."""
         prices, planned, chosen = self.problem.prices, planned.copy(), list[int]()
-        while len(chosen) < n and (open_ := self.able & prices.within(left)).any():
+        sizes = self.problem.populations
+        while len(chosen) < n and (open_ := self.able & (planned < sizes) & prices.within(left)).any():
             many = min(n - len(chosen), left // min(prices.each[i] for i in np.flatnonzero(open_)))
             asked = self._next(planned, many, open_)
-            paid = prices.paid(asked, left)
+            paid = _up_to(prices.paid(asked, left), planned, sizes)
             chosen += paid
             for arm in paid:
                 planned[arm] += 1
                 left -= prices.each[arm]
             if len(paid) == len(asked) < many or not paid:
                 break
+        return chosen
+
+    def _while_they_last(self, planned: Ints, n: int) -> list[int]:
+        """The next n arms, none more often than it has values left."""
+        planned, chosen, sizes = planned.copy(), list[int](), self.problem.populations
+        while len(chosen) < n and (open_ := self.able & (planned < sizes)).any():
+            asked = _up_to(self._next(planned, n - len(chosen), open_), planned, sizes)
+            if not asked:
+                break
+            chosen += asked
+            for arm in asked:
+                planned[arm] += 1
         return chosen
 
     def _next(self, planned: Ints, n: int, able: Bools) -> list[int]:
@@ -382,3 +413,13 @@ class Explorer(Exploration):
         """An explorer as it was saved. A problem with functions of yours is not in the file, nor is a policy or a confidence
         sequence of your own: give the same ones again."""
         return saving.read(cls, path, problem, policy=policy, confidence=confidence)
+
+
+def _up_to(asked: list[int], planned: Ints, sizes: Floats) -> list[int]:
+    """The first of these arms, up to where one has no value left."""
+    left = Counter[int]()
+    for k, arm in enumerate(asked):
+        left[arm] += 1
+        if planned[arm] + left[arm] > sizes[arm]:
+            return asked[:k]
+    return asked

@@ -37,6 +37,7 @@ class Moment:
     started: bool
     paused: Bools
     ended: Bools
+    exhausted: Bools
 
     def __init__(
         self,
@@ -48,9 +49,11 @@ class Moment:
         started: bool,
         paused: Bools,
         ended: Bools,
+        exhausted: Bools,
     ) -> None:
         self.problem, self.settings, self.policy, self.confidence = problem, settings, policy, confidence
-        self.record, self.started, self.paused, self.ended = record, started, paused, ended
+        self.record, self.started = record, started
+        self.paused, self.ended, self.exhausted = paused, ended, exhausted
 
     @lazy
     def samples(self) -> int:
@@ -61,7 +64,7 @@ class Moment:
         """The budget is: in observations, or in cost, when what is left pays for no arm that could be sampled."""
         if self.settings.budget is not None and self.samples >= self.settings.budget:
             return True
-        return self.settings.cost_budget is not None and not (self.payable & ~self.ended).any()
+        return self.settings.cost_budget is not None and not (self.payable & ~self.over).any()
 
     @lazy
     def payable(self) -> Bools:
@@ -71,6 +74,11 @@ class Moment:
         prices = self.problem.prices
         return prices.within(prices.of(self.settings.cost_budget) - prices.total(self.record.counts))
 
+    @property
+    def over(self) -> Bools:
+        """The arms that never will be sampled again: they have ended, or all of their values are drawn."""
+        return self.ended | self.exhausted
+
     @lazy
     def view(self) -> View:
         """What the policy sees; only once every arm has an estimate."""
@@ -78,16 +86,16 @@ class Moment:
         view = View(
             self.problem, self.confidence, self.record, asked.delta, asked.epsilon, asked.relative, per_arm=asked.per_arm
         )  # fmt: skip
-        if self.paused.any() or self.ended.any():
-            view.open, view.ended = ~(self.paused | self.ended), self.ended
+        if self.paused.any() or self.over.any():
+            view.open, view.ended = ~(self.paused | self.over), self.over
         return view
 
     @lazy
     def guarantee(self) -> Guarantee:
         """Of a budget that is to be spent, there is none before it is, or before no arm can be sampled any more."""
-        if not self.started or (self.settings.spend and not (self.spent or self.ended.all())):
+        if not self.started or (self.settings.spend and not (self.spent or self.over.all())):
             return Guarantee.NONE
-        if self.policy.certified(self.view):
+        if self.exhausted.all() or self.policy.certified(self.view):  # where all is known, ties are nobody's fault
             return Guarantee.EXACT
         return Guarantee.NEAR if self.settings.epsilon > 0 and self.policy.near(self.view) else Guarantee.NONE
 
@@ -146,7 +154,7 @@ class Moment:
     def certificate(self) -> Certificate:
         problem, policy, record, asked = self.problem, self.policy, self.record, self.settings
         certified, (lower, upper) = self.guarantee is not Guarantee.NONE, self.box
-        halves = policy.halves(self.confidence, record.counts)
+        halves = policy.halves(self.confidence, record)
         return Certificate(
             decision=self.decision,
             certified=certified,
@@ -171,6 +179,7 @@ class Moment:
             confidence=str(self.confidence),
             names=problem.names,
             independent=policy.independent,
+            finite=problem.finite,
             ended=[problem.names[i] for i in np.flatnonzero(self.ended)],
-            waiting=[] if halves is None else [problem.names[i] for i in np.flatnonzero(halves & ~self.ended)],
+            waiting=[] if halves is None else [problem.names[i] for i in np.flatnonzero(halves & ~self.over)],
         )

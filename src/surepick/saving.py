@@ -79,7 +79,8 @@ def as_dict(explorer: Any) -> dict[str, Any]:
         **{name: _text(getattr(explorer if explorer.samples else explorer.settings, name)) for name in CHOSEN},
         "rows": None if not isinstance(rows, Differences) else {"logs": rows.logs.tolist(), "count": rows.count.tolist()},
         "counts": record.counts.tolist(),
-        "table": _plain(record.table[:, : len(Column)].tolist()),
+        "table": _plain(record.table[:, : Column.POPULATION].tolist()),
+        **({} if record.redraws is None else {"redraws": _of_redraws(record)}),
         "paused": np.flatnonzero(explorer._paused).tolist(),
         "ended": np.flatnonzero(explorer._ended).tolist(),
         "memory": explorer.policy.memory(),
@@ -133,7 +134,7 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
     assert isinstance(record, Moments)
     _fill(record.counts, data["counts"])
     table = _back(data["table"])  # earlier files lack the last columns, which no sequence of theirs needs
-    width = len(table[0]) if table else len(Column)
+    width = len(table[0]) if table else int(Column.POPULATION)
     families = getattr(explorer.confidence, "families", np.zeros(0))
     if (width <= Column.FIRST and (families == Family.BETS).any()) or (
         width <= Column.HELD and (families == Family.STUDENT).any()
@@ -142,9 +143,13 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
             f"{source}: an earlier surepick wrote it, without the sums that confidence={data['confidence']!r} needs by now: tell "
             "the observations to a new explorer, in their order."
         )
-    _fill(record.table[:, : width if width in EARLIER else len(Column)], table)
+    _fill(record.table[:, : width if width in EARLIER else Column.POPULATION], table)
     if (record.counts < 0).any():
         raise ValueError("a count below 0")
+    if (record.counts > problem.populations).any():
+        raise ValueError("more values than there are")
+    if record.redraws is not None:
+        _fill_redraws(record, data["redraws"])
     if data["rows"] is not None:
         rows = Differences(problem.low, problem.high)
         _fill(rows.logs, data["rows"]["logs"])
@@ -158,6 +163,29 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
     if data["certificate"] is not None:
         explorer._restore(_certificate_of(data["certificate"]))
     return explorer
+
+
+def _of_redraws(record: Moments) -> dict[str, Any]:
+    """Draws with replacement, and the values that they repeat."""
+    redraws = record.redraws
+    assert redraws is not None
+    values = [redraws.seen(i, int(n)).tolist() if redraws.has[i] else [] for i, n in enumerate(record.counts)]
+    table = redraws.tally.table[:, : Column.POPULATION]
+    return {"counts": redraws.tally.counts.tolist(), "table": _plain(table.tolist()), "values": values}
+
+
+def _fill_redraws(record: Moments, data: dict[str, Any]) -> None:
+    redraws = record.redraws
+    assert redraws is not None
+    _fill(redraws.tally.counts, data["counts"])
+    _fill(redraws.tally.table[:, : Column.POPULATION], _back(data["table"]))
+    none = np.zeros_like(record.counts)
+    for i, values in enumerate(data["values"]):
+        if len(values) != (record.counts[i] if redraws.has[i] else 0):
+            raise ValueError("values that are not there")
+        redraws.reserve(i, none, len(values))
+    for i, values in enumerate(data["values"]):
+        redraws.values[redraws.starts[i] : redraws.starts[i] + len(values)] = values
 
 
 def _fill(array: np.ndarray[Any, Any], numbers: Any) -> None:
@@ -199,6 +227,8 @@ def _problem(problem: Problem) -> dict[str, Any] | None:
     for entry in arms:
         if entry["cost"] == 1.0:  # as before there were costs
             del entry["cost"]
+        if entry["population"] is None:
+            del entry["population"]
     return {"kind": problem.kind, "parameter": problem.parameter.name, "keys": _plain(keys), "arms": _plain(arms)}
 
 
@@ -220,6 +250,8 @@ def _problem_of(data: dict[str, Any]) -> Problem:
 
 def _of_certificate(certificate: Certificate) -> dict[str, Any]:
     fields = {field.name: getattr(certificate, field.name) for field in dataclasses.fields(certificate)}
+    if not certificate.finite:  # as before there were populations
+        del fields["finite"]
     return {name: _plain(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in fields.items()}
 
 

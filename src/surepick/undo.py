@@ -24,6 +24,8 @@ class Undo:
         if isinstance(record, Moments):
             self.counts: Ints = record.counts[self.arms]
             self.table: Floats = record.table[self.arms]
+            drawn = None if record.redraws is None else record.redraws.tally
+            self.drawn: tuple[Ints, Floats] | None = None if drawn is None else (drawn.counts[self.arms], drawn.table[self.arms])
             self.rows: object = copy.deepcopy(record.rows) if rows else record.rows
         else:  # an estimator of the user's, which keeps what it likes
             self.whole: Record = copy.deepcopy(record)
@@ -34,4 +36,7 @@ class Undo:
         if not isinstance(self.record, Moments):
             return self.whole
         self.record.counts[self.arms], self.record.table[self.arms], self.record.rows = self.counts, self.table, self.rows
+        if self.record.redraws is not None and self.drawn is not None:
+            tally = self.record.redraws.tally
+            tally.counts[self.arms], tally.table[self.arms] = self.drawn
         return self.record

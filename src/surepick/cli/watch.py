@@ -188,6 +188,8 @@ def warn_of_ties(spec: StudySpec) -> None:
     """Say beforehand that a run cannot end: the simulated truth has two best decisions, and nothing else stops it."""
     if spec.epsilon > 0 or spec.budget is not None or spec.cost_budget is not None or spec.problem.m > 200:
         return
+    if spec.problem.finite:  # it ends when all values are drawn
+        return
     if hardness(spec.problem, spec.theta()).radius.min() == 0:
         say(
             "The best decision is not unique: no number of samples tells the best ones apart, so this run will not end by "

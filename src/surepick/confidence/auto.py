@@ -26,6 +26,7 @@ class Auto(Mixture):
     """
 
     name = "auto"
+    without_replacement = True
     scale_free = True
 
     def unit(self, arm: Arm) -> Unit:

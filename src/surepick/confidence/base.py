@@ -26,9 +26,12 @@ class Confidence(Parametric, ABC):
     ----------
     scale_free : bool
         It is valid for arms of kind "normal", of whose values neither bounds nor a scale are known.
+    without_replacement : bool
+        It is valid for arms that have a population.
     """
 
     scale_free: ClassVar[bool] = False
+    without_replacement: ClassVar[bool] = False
 
     def bound(self, problem: Problem, delta: float) -> Self:
         """The same sequence for a problem and a delta; this one stays as it is."""
@@ -46,6 +49,14 @@ class Confidence(Parametric, ABC):
                         "use 'auto' or 'student', or declare the arm otherwise.",
                         key="confidence",
                     )
+        if problem.finite and not self.without_replacement:
+            name = next(arm.name for arm in problem.arms if arm.population is not None)
+            raise SettingError(
+                f"confidence={self.name!r} counts on independent draws, and {name!r} has a population, so that its values are "
+                "drawn without replacement: use 'auto', which weighs them for what they are, or leave population out if a value "
+                "may come again.",
+                key="confidence",
+            )
         self.problem = problem
         self.delta = delta
 

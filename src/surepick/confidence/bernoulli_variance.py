@@ -6,7 +6,7 @@ from ..arms import Arm
 from ..engine.enums import Family
 from ..errors import SettingError
 from ..problems.base import Problem
-from .mixture import Mixture, Unit, variance_only
+from .mixture import Mixture, Unit, variance_only, variance_scale
 
 
 class BernoulliVariance(Mixture):
@@ -17,6 +17,7 @@ class BernoulliVariance(Mixture):
     """
 
     name = "bernoulli-variance"
+    without_replacement = True
 
     def bind(self, problem: Problem, delta: float) -> None:
         variance_only(self.name, problem)
@@ -28,4 +29,4 @@ class BernoulliVariance(Mixture):
                 f"confidence='bernoulli-variance' is for arms with kind='bernoulli', and {arm.name!r} is {arm.kind}: use 'auto'.",
                 key="confidence",
             )
-        return Unit(Family.SPREAD, 0.0, 1.0)
+        return Unit(Family.SPREAD, 0.0, variance_scale(arm))

@@ -22,6 +22,7 @@ class Beta(Mixture):
     """
 
     name = "beta"
+    without_replacement = True
 
     def bind(self, problem: Problem, delta: float) -> None:
         mean_only(self.name, problem)

@@ -6,7 +6,7 @@ from ..arms import Arm
 from ..engine.enums import Family
 from ..errors import SettingError
 from ..estimators import Mean
-from .mixture import Mixture, Unit
+from .mixture import Mixture, Unit, variance_scale
 
 
 class Betting(Mixture):
@@ -41,6 +41,7 @@ class Betting(Mixture):
     """
 
     name = "betting"
+    without_replacement = True
 
     def unit(self, arm: Arm) -> Unit:
         if arm.scale is not None:
@@ -54,7 +55,7 @@ class Betting(Mixture):
 def by_bets(arm: Arm, mean: bool) -> Unit:
     """How an arm with bounds is weighed; one declared Bernoulli has nothing to gain from bets."""
     if arm.kind == "bernoulli":
-        return Unit(Family.UNIT, arm.low, arm.high - arm.low) if mean else Unit(Family.SPREAD, 0.0, 1.0)
+        return Unit(Family.UNIT, arm.low, arm.high - arm.low) if mean else Unit(Family.SPREAD, 0.0, variance_scale(arm))
     if mean:
         return Unit(Family.BETS, arm.low, arm.high - arm.low)
-    return Unit(Family.BETS, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)
+    return Unit(Family.BETS, 0.0, (arm.high - arm.low) ** 2 / 2.0 * variance_scale(arm), pairs=True)

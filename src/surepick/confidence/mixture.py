@@ -12,7 +12,7 @@ import numpy as np
 from ..arms import Arm, Bools, Floats, Ints
 from ..checks import MANY, whole
 from ..engine import compiled
-from ..engine.data import Sequence
+from ..engine.data import Sequence, record_of
 from ..engine.enums import Family, Form
 from ..engine.kernels.unit import NONE
 from ..errors import SettingError
@@ -69,7 +69,7 @@ class Mixture(Confidence):
 
     def _forget(self) -> None:
         m = self.problem.m
-        self._before = np.full((4, m), np.nan)  # what the intervals below were worked out for
+        self._before = np.full((7, m), np.nan)  # what the intervals below were worked out for
         self._ends = np.empty(m), np.empty(m)
 
     def at(self, delta: float) -> Self:
@@ -83,20 +83,36 @@ class Mixture(Confidence):
         """How this sequence weighs an arm; raises :class:`SettingError` for one that it is not valid for."""
 
     def seen(self, record: Record) -> tuple[Ints, Floats]:
-        """By which family every arm is weighed; and a row each: how many observations, their mean in units of the arm, and for
-        bets the inner atom and its weight."""
+        """By which family every arm is weighed; and a row each: how many observations, their mean in units of the arm, for bets
+        the inner atom and its weight; then how many values the arm has, how many draws with replacement there are, and their
+        mean."""
         assert isinstance(record, Moments)
+        redraws = record.redraws
+        if redraws is None:
+            return self._plainly(record, np.zeros(self.problem.m, dtype=np.bool_))
+        # Of finitely many values those drawn are all weighed; it is the draws anew that a first one is held back of.
+        families, seen = self._plainly(record, redraws.has)
+        again, drawn = self._plainly(redraws.tally, ~redraws.has)
+        has, pairs = redraws.has, redraws.has & self.paired
+        families = np.where(has, again, families)
+        seen[2:4, has], seen[5:7, has] = drawn[2:4, has], drawn[0:2, has]
+        seen[0:2, pairs], seen[4:7, pairs] = drawn[0:2, pairs], [[np.inf], [0.0], [0.0]]
+        return families, seen
+
+    def _plainly(self, record: Moments, plain: Bools) -> tuple[Ints, Floats]:
+        """As ``seen``, of values that are drawn once; for bets those of ``plain`` arms are all weighed."""
         n = np.where(self.paired, record.pairs, record.counts).astype(np.float64)
         mean = np.where(
             self.paired, record.differences / np.maximum(n, 1.0) / 2.0, (record.origins - self.places(record)) + record.offsets
         )
-        p = mean / self.scale
+        p = mean / np.where(self.families == Family.SPREAD, 1.0, self.scale)  # of 0/1 values, whatever their variance counts in
         p = np.where(self.families == Family.NORMAL, p, np.clip(p, 0.0, 1.0))
-        seen = np.array([n, p, np.full(self.problem.m, 0.5), np.zeros(self.problem.m)])
+        none = np.zeros(self.problem.m)
+        seen = np.array([n, p, np.full(self.problem.m, 0.5), none, record.populations, none, none])
         self._students(record, seen=seen)
         families = self.families
         if (families == Family.BETS).any():
-            families = families.copy()
+            families = np.where(plain, Family.UNIT, families)
             compiled("bets").fill_bets(self.paired, record.counts, record.table, families, seen)
         return families, seen
 
@@ -116,7 +132,7 @@ class Mixture(Confidence):
         assert isinstance(record, Moments)
         shift, scale = self.shift if shift is None else shift, self.scale
         if (self.families == Family.STUDENT).any():
-            shift, scale, seen = shift.copy(), scale.copy(), np.zeros((4, self.problem.m)) if seen is None else seen
+            shift, scale, seen = shift.copy(), scale.copy(), np.zeros((7, self.problem.m)) if seen is None else seen
             compiled("student").fill_student(self.families, record.counts, record.table, shift, scale, seen)
         return shift, scale
 
@@ -129,17 +145,46 @@ class Mixture(Confidence):
             missing = np.where(self.families == Family.STUDENT, np.maximum(missing, 2 - weighed), missing)
         return missing
 
+    def halves(self, record: Record, counts: Ints) -> Bools:
+        """The arms with half a pair after so many observations."""
+        halves: Bools = self.paired & (counts % 2 == 1)
+        redraws = record.redraws if isinstance(record, Moments) else None
+        if redraws is not None:
+            for i in np.flatnonzero(self.paired & redraws.has).tolist():
+                halves[i] = redraws.opened(i, record.counts, int(counts[i] - record.counts[i]))
+        return halves
+
     def weighed(self, record: Record, counts: Ints) -> Floats:
         """How many observations are weighed of so many."""
         assert isinstance(record, Moments)
         n = np.where(self.paired, counts // 2, counts)
-        n = np.where(self.families == Family.BETS, np.maximum(n - 1, NONE), n)
+        first = self.families == Family.BETS  # which is not weighed
+        if record.redraws is not None:  # each new value is a draw more, and so about half a pair
+            has, drawn = record.redraws.has, record.redraws.tally.counts + (counts - record.counts)
+            n, first = np.where(self.paired & has, drawn // 2, n), first & (self.paired | ~has)
+        n = np.where(first, np.maximum(n - 1, NONE), n)
         return np.where(self.families == Family.STUDENT, np.maximum(n - record.held, NONE), n).astype(np.float64)
 
     def box(self, record: Record) -> tuple[Floats, Floats]:
         lower, upper = self._ends
-        compiled("mixtures").intervals(*self.seen(record), self.rho, self.level, self._before, lower, upper)
-        return self.placed(lower, upper, self.places(record), self.scales(record), record)
+        families, seen = self.seen(record)
+        compiled("mixtures").intervals(families, seen, self.rho, self.level, self._before, lower, upper)
+        below, above = self.placed(lower, upper, self.places(record), self.scales(record), record)
+        if not self.problem.finite:
+            return below, above
+        least, most = self.certain(record, seen)
+        return np.clip(below, least, most), np.clip(above, least, most)
+
+    def certain(self, record: Record, seen: Floats) -> tuple[Floats, Floats]:
+        """What is certain of every arm's parameter: its range or, of an arm that has finitely many values, what those drawn
+        leave of it; ``seen`` is that of the record."""
+        problem = self.problem
+        if not problem.finite:
+            return problem.low, problem.high
+        assert isinstance(record, Moments)
+        lower, upper, given = np.empty(problem.m), np.empty(problem.m), record_of(record)
+        compiled("finite").all_certain(problem.low, problem.high, seen, self.table(record), given, lower, upper)
+        return lower, upper
 
     def radius(self, counts: Ints) -> Floats:
         """The half-width of the normal mixture, which holds for all kinds of arms and orders them by their counts."""
@@ -153,6 +198,11 @@ class Mixture(Confidence):
     def table(self, record: Record) -> Floats:
         """How arms are weighed, for compiled loops: a column each with kind, where u = 0 is, scale, from pairs or not."""
         return np.array([self.families, self.places(record), self.scales(record), self.paired], dtype=np.float64)
+
+
+def variance_scale(arm: Arm) -> float:
+    """By how much the variance of all values of an arm, with the divisor of its estimate, exceeds their mean square."""
+    return 1.0 if arm.population is None else arm.size / (arm.size - 1.0)
 
 
 def width(level: float, tuned: float = TUNED) -> float:

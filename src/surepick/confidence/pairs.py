@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..arms import Arm
 from ..engine.enums import Family
 from ..problems.base import Problem
-from .mixture import Mixture, Unit, variance_only
+from .mixture import Mixture, Unit, variance_only, variance_scale
 
 
 class Pairs(Mixture):
@@ -17,10 +17,11 @@ class Pairs(Mixture):
     """
 
     name = "pairs"
+    without_replacement = True
 
     def bind(self, problem: Problem, delta: float) -> None:
         variance_only(self.name, problem)
         super().bind(problem, delta)
 
     def unit(self, arm: Arm) -> Unit:
-        return Unit(Family.UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0, pairs=True)
+        return Unit(Family.UNIT, 0.0, (arm.high - arm.low) ** 2 / 2.0 * variance_scale(arm), pairs=True)

@@ -44,8 +44,9 @@ class Hardness:
         The width of the class; Lambda_i times the scale is at least Delta_i / width when all arms have the same scale.
     characteristic_time : float or None
         T*, to six digits and never too large: see ``lower_bound``. Infinite if the optimum is not unique; 0 if no parameter in
-        the arms' range changes it. None for a parameter of your own, for :class:`Separable`, and where the alternatives are too
-        many to search: very long lists, programs and plans that cannot be listed, some large matchings and paths.
+        the arms' range changes it. None for a parameter of your own, for :class:`Separable`, where an arm has a population, and
+        where the alternatives are too many to search: very long lists, programs and plans that cannot be listed, some large
+        matchings and paths.
     proportions : array or None
         w*, the shares of the samples that the bound gives to the arms; None where T* is not a positive number.
 

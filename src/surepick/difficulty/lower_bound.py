@@ -43,7 +43,7 @@ def characteristic_time(problem: Problem, theta: Floats, costs: Floats | None = 
 
     T* is infinite if the optimum is not unique, and 0 if no parameter in the arms' range changes it; there is no w* then.
     """
-    if not Divergence.knows(problem):
+    if not Divergence.knows(problem) or problem.finite:  # with all values drawn everything is known, however near it is
         return None
     spaces, rivals = problem.half_spaces(theta), None
     if spaces is None and isinstance(problem, OracleProblem) and problem.splits:

@@ -14,8 +14,8 @@ from .numba_nrt import FULL, LEAN
 PATIENT = {
     f"{__package__}.kernels.{room}"
     for room in (
-        "allocation_gap", "bets", "brent", "divergence", "exchanges", "gains", "glr", "intervals", "leads", "least", "linear",
-        "mixtures", "order", "partitions", "trees", "witnesses",
+        "allocation_gap", "bets", "brent", "divergence", "exchanges", "finite", "gains", "glr", "intervals", "leads", "least",
+        "linear", "mixtures", "order", "partitions", "trees", "witnesses",
     )
 }  # fmt: skip
 

@@ -28,12 +28,37 @@ def state_of(**entries: int) -> Array:
 # -- one exploration ----------------------------------------------------------------------------------------------------
 
 
+class Redraws(NamedTuple):
+    """Draws with replacement from values drawn without, as a record of their own; see :class:`surepick.redraws.Redraws`."""
+
+    counts: Array
+    table: Array
+    variance: bool
+    keys: Array
+    values: Array
+    starts: Array
+
+
+NO_REDRAWS = Redraws(np.zeros(0, np.int64), np.zeros((0, 16)), False, np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.int64))
+
+
 class Record(NamedTuple):
     """What has been observed."""
 
     counts: Array
     table: Array  # a row an arm, see :class:`surepick.engine.enums.Column`
     variance: bool  # the parameter is the variance
+    redraws: Redraws = NO_REDRAWS
+
+
+def record_of(moments: Any) -> Record:
+    """A record of :class:`surepick.estimators.Moments`, for compiled code."""
+    counts, table, variance, known = moments.counts, moments.table, moments.variance, moments.redraws
+    if known is None:
+        return Record(counts, table, variance)
+    drawn = known.tally
+    redraws = Redraws(drawn.counts, drawn.table, variance, known.keys, known.values, known.starts)
+    return Record(counts, table, variance, redraws)
 
 
 class Stock(NamedTuple):
@@ -61,13 +86,19 @@ class Sequence(NamedTuple):
 
 class Seen(NamedTuple):
     """One arm as evidence sees it: n observations with mean p, in units; for bets also the inner atom and its weight; for
-    normal values of unknown variance their variance, and the part of their evidence that is the same for all parameters."""
+    normal values of unknown variance their variance, and the part of their evidence that is the same for all parameters.
+
+    Of ``whole`` values drawn without replacement, if that is finite; bets are then on so many draws with replacement, with mean
+    ``drawn``, inner atom and weight."""
 
     family: int
     n: float
     p: float
     inner: float
     share: float
+    whole: float = np.inf
+    draws: float = 0.0
+    drawn: float = 0.0
 
 
 class Arms(NamedTuple):
@@ -83,6 +114,7 @@ class Arms(NamedTuple):
     rho: Array
     atoms: Array  # two rows, see :class:`Seen` and kernels/bets.py
     costs: Array  # of one observation
+    finite: Array = np.zeros((3, 0))  # the rest of :class:`Seen`, if some arm has a population
 
 
 class JointTest(NamedTuple):

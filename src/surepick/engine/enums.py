@@ -97,7 +97,7 @@ class State(IntEnum):
 
 
 class Column(IntEnum):
-    """Columns of a record: all of an arm side by side, two lines of a processor's cache."""
+    """Columns of a record: all of an arm side by side, three lines of a processor's cache."""
 
     SUM = 0  # of x - origin
     CARRY = 1  # what rounding took from the sum
@@ -115,6 +115,7 @@ class Column(IntEnum):
     HELD_SQUARES = 13  # sum of (x - their mean)^2
     LATER_SQUARES = 14  # sum of (x - their mean)^2 over all values after these
     FIRST = 15  # the first y, NaN before; the sums of UPWARD and DOWNWARD begin after it
+    POPULATION = 16  # how many values the arm has, infinite if they never run out
 
 
 class Shelf(IntEnum):

@@ -47,6 +47,14 @@ class Environment(ABC):
     means: Floats
     variances: Floats
 
+    def stream(self, seed: int, run: int, arm: int, begun: int = 0, failures: int = 0) -> np.random.Generator:
+        """The random numbers of one arm in one run, for ``sample``; ``begun`` values of it were drawn before."""
+        return stream(seed, run, arm, begun, failures)
+
+    def populations(self) -> Ints | None:
+        """How many values every arm has, if they are drawn without replacement."""
+        return None
+
     @property
     def m(self) -> int:
         """The number of arms."""

@@ -163,7 +163,7 @@ class Policy(Parametric, ABC):
         """What this confidence sequence lacks for the policy to work, in words; None if nothing."""
         return None
 
-    def halves(self, confidence: Confidence, counts: Ints) -> Bools | None:
+    def halves(self, confidence: Confidence, record: Record) -> Bools | None:
         """The arms with half a pair, where the policy certifies at no moment with one; None where pairs do not matter."""
         return None
 

@@ -13,7 +13,7 @@ from ..confidence import Confidence, Mixture
 from ..confidence.mixture import weighable
 from ..engine import compiled
 from ..engine.data import Arms, Exchanges
-from ..estimators import Moments
+from ..estimators import Moments, Record
 from ..problems.base import LinearProblem, Problem
 from .base import TINY, Policy, View, spread
 
@@ -97,9 +97,9 @@ class Joint(Policy):
     def undo(self, memory: Any) -> None:
         self._last = None
 
-    def halves(self, confidence: Confidence, counts: Ints) -> Bools | None:
+    def halves(self, confidence: Confidence, record: Record) -> Bools | None:
         assert isinstance(confidence, Mixture)
-        return np.asarray(confidence.paired & (counts % 2 == 1))
+        return confidence.halves(record, record.counts)
 
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         return self._state(view).decision.copy()
@@ -250,11 +250,11 @@ class Joint(Policy):
         return self._plan(view, planned, n, to_the_end=True)
 
     def _plan(self, view: View, planned: Ints, n: int, *, to_the_end: bool) -> list[int]:
-        if view.open is not None:
+        if view.open is not None and (~view.open & (planned < self.problem.populations)).any():
             return self._among(view, planned, n)
         state, confidence, room = self._state(view), self._mixture(view), compiled("exchanges")
         if len(state.exchanges[0]) == 0:  # there is but one decision
-            return self._even(confidence, planned, n)
+            return self._even(view, planned, n)
         arms = self.weigh(view)
         counts, stale = planned.copy(), np.zeros(self.problem.m, dtype=np.bool_)
         scores, verdicts = state.scores.copy(), state.verdicts.copy()
@@ -272,32 +272,41 @@ class Joint(Policy):
                 gains[e] *= 1.0 - 0.25 / min(counts[state.exchanges[0][e]], counts[state.exchanges[1][e]])
             elif stale.any():  # and so does what is planned
                 e = weigh(state.exchanges, stale, scores, verdicts, planned_arms, self.threshold(view.delta))
-            arm = int(room.halved(counts, confidence.paired))
+            arm = self._halved(view, counts)
             if arm < 0:
-                arm = int(room.behind(counts, self.problem.dearness))
+                arm = int(room.behind(counts, self.problem.dearness, self.problem.populations))
             if arm < 0:
                 arm = int(room.richer(e, state.exchanges, planned_arms, counts))
+            if not counts[arm] < self.problem.populations[arm]:
+                break
             chosen.append(arm)
             counts[arm] += 1
             stale[:] = False
             stale[arm] = True
-        return chosen
+        return chosen or self._among(view, planned, n)
+
+    def _halved(self, view: View, counts: Ints) -> int:
+        """An arm with half a pair after so many observations, -1 if there is none; see ``exchanges.halved``."""
+        confidence = self._mixture(view)
+        if not self.problem.finite:
+            return int(compiled("exchanges").halved(counts, confidence.paired))
+        halves = np.flatnonzero(confidence.halves(view.record, counts) & (counts < self.problem.populations))
+        return int(halves[0]) if len(halves) else -1
 
     def _among(self, view: View, planned: Ints, n: int) -> list[int]:
         """Where some arms cannot be sampled: those of uncertain exchanges that can be, the least known first."""
-        assert view.open is not None
-        paired = self._mixture(view).paired
-        halves: list[int] = np.flatnonzero(paired & (planned % 2 == 1) & view.open)[:n].tolist()
+        open_ = np.ones(self.problem.m, dtype=np.bool_) if view.open is None else view.open
+        halves: list[int] = np.flatnonzero(self._mixture(view).halves(view.record, planned) & open_)[:n].tolist()
         counts = planned.copy()
         counts[halves] += 1
         return halves + spread(self.able(view, self.undecided(view)), counts, self.problem.priority, n - len(halves))
 
-    def _even(self, confidence: Mixture, planned: Ints, n: int) -> list[int]:
+    def _even(self, view: View, planned: Ints, n: int) -> list[int]:
         """All arms alike, but pairs that have begun first."""
-        halves = np.flatnonzero(confidence.paired & (planned % 2 == 1))[:n]
+        halves = np.flatnonzero(self._mixture(view).halves(view.record, planned))[:n]
         counts = planned.copy()
         counts[halves] += 1
-        rest = spread(np.ones(self.problem.m, dtype=np.bool_), counts, self.problem.priority, n - len(halves))
+        rest = spread(self.able(view, np.ones(self.problem.m, dtype=np.bool_)), counts, self.problem.priority, n - len(halves))
         return [*halves.tolist(), *rest]
 
     def _ahead(self, view: View, e: int) -> float:
@@ -321,10 +330,11 @@ class Joint(Policy):
     def weigh(self, view: View) -> Arms:
         """The arms as evidence sees them."""
         confidence, problem = self._mixture(view), self.problem
-        families, (n, p, *atoms) = confidence.seen(view.record)
+        families, seen = confidence.seen(view.record)
+        n, p, atoms, finite = seen[0], seen[1], seen[2:4], seen[4:] if problem.finite else np.zeros((3, 0))
         shift = confidence.places(view.record)
-        bounds = problem.low, problem.high
-        given = confidence.scales(view.record), confidence.rho * self.tuning, np.array(atoms), problem.dearness
+        bounds = confidence.certain(view.record, seen)
+        given = confidence.scales(view.record), confidence.rho * self.tuning, atoms.copy(), problem.dearness, finite.copy()
         return Arms(families, n, p, *bounds, shift, *given)
 
     def _state(self, view: View) -> _State:
@@ -343,16 +353,18 @@ class Joint(Policy):
         if last is not None and last.threshold == threshold and (last.decision == decision).all():
             exchanges, scores, verdicts = last.exchanges, last.scores.copy(), last.verdicts.copy()
             stale = (last.n != arms.n) | (last.p != arms.p) | (last.atoms != arms.atoms).any(axis=0)
+            if problem.finite:
+                stale |= (last.low != arms.low) | (last.high != arms.high)
         else:
             exchanges = problem.exchanges(decision)
             scores, verdicts = np.empty(len(exchanges.high)), np.empty(len(exchanges.high), dtype=np.int64)
             stale = np.ones(problem.m, dtype=np.bool_)
         weakest = room.weakest_of(exchanges, stale, scores, verdicts, arms, threshold)
-        paired = self._mixture(view).paired
+        halves = self._mixture(view).halves(view.record, view.counts)
         if view.ended is not None:  # half a pair of an arm that has ended is never completed, and counts for nothing
-            paired = paired & ~view.ended
-        whole = int(room.halved(view.counts, paired)) < 0
-        seen = arms.n, arms.p, arms.atoms
+            halves = halves & ~view.ended
+        whole = not halves.any()
+        seen = arms.n, arms.p, arms.atoms, arms.low, arms.high
         self._last = _State(decision, exchanges, scores, verdicts, *seen, threshold, int(weakest), whole)
         return self._last
 
@@ -375,6 +387,8 @@ class _State(NamedTuple):
     n: Floats
     p: Floats
     atoms: Floats
+    low: Floats  # what is certain
+    high: Floats
     threshold: float
     weakest: int  # the exchange with the lowest score, -1 if there is none
     whole: bool  # no pair waits for its second observation

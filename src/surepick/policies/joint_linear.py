@@ -60,6 +60,8 @@ class JointLinear(Policy):
     def needs(cls, problem: Problem) -> str | None:
         if type(problem.parameter) is not Mean:
             return "the mean as its parameter"
+        if problem.finite:
+            return "arms without a population"
         if problem.unscaled:
             return "arms with bounds or a scale"
         if problem.listed is not None:

@@ -45,6 +45,8 @@ class Paired(Policy):
     def needs(cls, problem: Problem) -> str | None:
         if type(problem.parameter) is not Mean:
             return "the mean as its parameter"
+        if problem.finite:
+            return "arms without a population"
         if not (isinstance(problem, LinearProblem) and problem.exchangeable and vouched(problem, "exchanges")):
             return "a class in which single exchanges tell whether a decision is optimal"
         if not np.isfinite(problem.high - problem.low).all():

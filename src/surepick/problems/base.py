@@ -81,6 +81,10 @@ class Problem(ABC):
         All decisions, one a row, if the class is an explicit list of them with reward (plus or minus) theta . y.
     sizes : array or None
         How many people every arm stands for, if the class knows.
+    populations : array
+        How many values every arm has, infinite where they never run out.
+    finite : bool
+        Some arm has a population.
     costs : array
         What one observation of every arm costs.
     dearness : array
@@ -120,6 +124,8 @@ class Problem(ABC):
         self.low: Floats = np.array([low for low, _ in ranges])
         self.high: Floats = np.array([high for _, high in ranges])
         self.scales: Floats = np.array([parameter.scale(arm) for arm in self.arms])
+        self.populations: Floats = np.array([arm.size for arm in self.arms])
+        self.finite: bool = bool(np.isfinite(self.populations).any())
         self.first: Ints = np.array([parameter.first(arm) for arm in self.arms])  # observations before a policy is asked
 
     @property

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arms import WIDEST, Bools, Floats, Ints, Names, make_arms
+from ..arms import WIDEST, Arm, Bools, Floats, Ints, Names, make_arms
+from ..checks import flag
 from ..engine import compiled
 from ..engine.data import Allocation, Exchanges
 from ..errors import ParameterError, ProblemError
@@ -36,9 +39,15 @@ class SampleAllocation(Problem):
         Bounds on every stratum's interviews; by default at least 1 and no upper bound.
     arms : names or Arm objects, optional
         By default strata with answers in [0, 1].
+    finite : bool
+        The sizes are how many there are of every stratum, whole numbers, and nobody is asked twice: every arm has its size as its
+        population, and no stratum gets more interviews than that.
 
     Notes
     -----
+    The variance of a finite stratum is S^2, with the divisor N - 1. By how much the estimate varies less
+    because a part of the stratum is asked, (n_i/n)^2 theta_i / N_i, is the same for all allocations, and left out of the reward.
+
     phi takes the largest marginal gains M_i(l; theta_i) = n_i^2 theta_i / (l (l+1)), which makes it bi-monotone (the paper's
     Lemma on OSA). Both ends of an arm's range, phi_i(L but U_i) and phi_i(U but L_i), enclose phi_i(L) and phi_i(U). So if
     those two differ the arm is undecided; if they agree it is undecided iff it takes one unit more at U_i from the
@@ -68,17 +77,39 @@ class SampleAllocation(Problem):
         lower: int | Sequence[int] | Ints = 1,
         upper: int | Sequence[int] | Ints | None = None,
         arms: Names | None = None,
+        finite: bool = False,
     ) -> None:
         self.sizes = check_sizes(sizes)
         made = make_arms(len(self.sizes) if arms is None else arms, self.noun)
         if len(made) != len(self.sizes):
             raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.", key="sizes")
+        if flag(finite, "finite", ProblemError):
+            made = tuple(_counted(arm, size) for arm, size in zip(made, self.sizes.tolist(), strict=True))
         super().__init__(made, Variance())
         self.budget, self.least, self.most = check_limits(self.m, budget, lower, upper)
+        if finite:
+            self._cap()
         share = self.sizes / self.sizes.sum()
         self._share2: Floats = share * share
         # Divided by a power of two, so that squares stay within floating point and gains compare as before.
         self._n: Floats = np.ldexp(self.sizes, -int(np.frexp(self.sizes.max())[1]))
+
+    def _cap(self) -> None:
+        """No stratum gets more interviews than it has people."""
+        over = np.flatnonzero(self.least > self.sizes)
+        if len(over):
+            i = int(over[0])
+            raise ProblemError(
+                f"{self.noun.capitalize()} {self.arms[i].name!r} is to have at least {self.least[i]:,} interviews, and has "
+                f"{int(self.sizes[i]):,} people: lower the bound.",
+                key="lower",
+            )
+        self.most = np.minimum(self.most, self.sizes.astype(np.int64))
+
+    @property
+    def counted(self) -> bool:
+        """The sizes are the arms' populations."""
+        return all(arm.population == size for arm, size in zip(self.arms, self.sizes.tolist(), strict=True))
 
     @classmethod
     def study_keys(cls) -> Keys:
@@ -88,11 +119,13 @@ class SampleAllocation(Problem):
             "sizes": Key(Numbers, "a list of positive numbers, one a stratum", column="N", read=positive),
             "lower": Key(WholePerArm, limits, 1, column="lower", read=wholes),
             "upper": Key(WholePerArm, limits, None, column="upper", read=wholes),
+            "finite": Key(bool, "true or false", False),
         }
 
     def keys(self) -> dict[str, Any]:
         return {
-            "sizes": self.sizes.tolist(), "budget": self.budget, "lower": self.least.tolist(), "upper": self.most.tolist()
+            "sizes": self.sizes.tolist(), "budget": self.budget, "lower": self.least.tolist(), "upper": self.most.tolist(),
+            **({"finite": True} if self.counted else {}),
         }  # fmt: skip
 
     def solve_at(self, theta: Floats) -> Ints:
@@ -202,6 +235,23 @@ class SampleAllocation(Problem):
         slopes = np.empty(self.most_exchanges), np.empty(self.most_exchanges)
         count = compiled("allocation").exchanges(self.lower(), decision.astype(np.int64), high, low, *slopes)
         return Exchanges(high[:count], low[:count], slopes[0][:count], slopes[1][:count])
+
+
+def _counted(arm: Arm, size: float) -> Arm:
+    """The stratum, which has so many people."""
+    if size != math.floor(size):
+        raise ProblemError(
+            f"With finite=True sizes are how many people a stratum has, and that of {arm.name!r} is {size!r}: give whole "
+            "numbers, or leave finite out.",
+            key="sizes",
+        )
+    if arm.population is not None and arm.population != size:
+        raise ProblemError(
+            f"Stratum {arm.name!r} has a population of {arm.population:,} and a size of {int(size):,}: with finite=True the two "
+            "are the same; leave population out.",
+            key="sizes",
+        )
+    return replace(arm, population=int(size))
 
 
 def _refuse_negative(theta: Floats, what: str) -> None:

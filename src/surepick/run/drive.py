@@ -112,11 +112,13 @@ def _looks(
 def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop | None) -> Generator[int, None, None]:
     """All samples, round by round: in Python, and in compiled code once a loop for it is ready."""
     missing = int(explorer.confidence.missing(explorer.record).sum())
-    first = explorer.ask(min(missing, MANY)) if missing and explorer.able.all() else []  # each arm in turn: asked for at once
+    first = (
+        explorer.ask(min(missing, MANY)) if missing and not explorer.closed.any() else []
+    )  # each arm in turn: asked for at once
     for end in range(source.batch, len(first) + 1, source.batch):
         source.take_all(first[end - source.batch : end])
         yield from schedule.look()
-        if not explorer.able.all():  # one has ended, and is asked for no more
+        if explorer.closed.any():  # one has ended, and is asked for no more
             break
     patience = Patience()
     while arms := patience.ask(explorer, source.batch):
@@ -134,7 +136,7 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
     not content with what the loop says is decided."""
     log.info("Compiled rounds from %s samples on.", f"{explorer.samples:,}")
     stretch, rounds, whole = loop.prepare(explorer, source), ROUNDS, True  # whether no batch is under way
-    while explorer.able.all():
+    while not explorer.closed.any():
         budget = LARGEST if explorer.budget is None else explorer.budget
         until = -(-(schedule.samples - explorer.samples) // source.batch)  # rounds
         asked = max(1, min(rounds, until)) if whole else 1  # a batch can be looked at when it is complete
@@ -157,8 +159,9 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
         if what == Stop.SPENT:
             return True
         if what == Stop.EMPTY:
-            source.refill(arm)
-            if not explorer.able.all():  # it has ended; the rest of the batch is taken here
+            if source.refill(arm):  # there is more room for values, elsewhere
+                stretch = stretch.onto(explorer.record)  # type: ignore[arg-type]
+            if explorer.closed.any():  # it has ended; the rest of the batch is taken here
                 source.take_all(source.left())
                 yield from schedule.look()
                 return False

@@ -15,8 +15,10 @@ from ..certificate import Outcome
 from ..engine.data import Stock
 from ..engine.enums import FEWEST, Law, Shelf
 from ..environments.base import Environment, Laws, law_of, stream
-from ..errors import ObservationError, SamplerError
+from ..errors import ObservationError, SamplerError, SettingError
+from ..estimators import Moments
 from ..explorer import Explorer
+from ..problems.base import Problem
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], Values]
 
@@ -24,6 +26,23 @@ MOST = 512  # values that NumPy draws ahead for one arm at most, about twice as 
 
 # Where a generator of NumPy keeps its functions for compiled code (bitgen_t), from the capsule that NumPy hands out.
 _address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+def _same_sizes(problem: Problem, world: Environment) -> None:
+    """Arms have a population, and the one that the environment has, if it draws without replacement."""
+    sizes = world.populations()
+    for i, arm in enumerate(problem.arms):
+        if sizes is not None and arm.population != sizes[i]:
+            raise SettingError(
+                f"The environment draws the {sizes[i]:,} values of arm {arm.name!r} without replacement, and the arm "
+                + ("was declared without a population" if arm.population is None else f"has a population of {arm.population:,}")
+                + f": declare it with population={sizes[i]}, or draw with replacement."
+            )
+        if sizes is None and arm.population is not None and law_of(world) is not None:
+            raise SettingError(
+                f"Arm {arm.name!r} has a population of {arm.population:,}, and {type(world).__name__} draws with replacement: "
+                "use Replay(values, replace=False), or leave population out."
+            )
 
 
 class Source:
@@ -42,14 +61,17 @@ class Source:
             sampler.sample if isinstance(sampler, Environment) else sampler
         )
         self.chunk = MOST if isinstance(sampler, Environment) else 1
+        if isinstance(sampler, Environment):
+            _same_sizes(explorer.problem, sampler)
+        begin = sampler.stream if isinstance(sampler, Environment) else stream
         self.rngs: list[np.random.Generator] = [
-            stream(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)
+            begin(seed, run, i, int(n), explorer.failures) for i, n in enumerate(explorer.record.counts)
         ]
         self.stock: Ints = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/enums.py
         self.laws: Floats = np.zeros(0)
         law = law_of(sampler) if isinstance(sampler, Environment) else None
         self.sure: bool = False  # whether no value need be checked
-        if law is not None and self._fits(law):
+        if law is not None and self._fits(law) and not explorer.problem.finite:  # whose values are kept
             self.laws = np.ascontiguousarray(law.numbers)
             self.stock[:, Shelf.LAW], self.stock[:, Shelf.FIRST], self.stock[:, Shelf.LAST] = (
                 law.kinds,
@@ -108,9 +130,12 @@ class Source:
             raise
         return values
 
-    def refill(self, arm: int) -> None:
-        """Draw values of an arm ahead. It ends when there is none: what was drawn before has been used by now."""
+    def refill(self, arm: int) -> bool:
+        """Draw values of an arm ahead. It ends when there is none: what was drawn before has been used by now. Says whether the
+        record has moved to have room for them."""
         n = min(self.chunk, max(FEWEST, 2 * int(self.explorer.record.counts[arm])))
+        if (size := self.explorer.problem.arms[arm].population) is not None:
+            n = min(n, size - int(self.explorer.record.counts[arm]))
         values = self.drawn(arm, n)
         while values is None and n > 1:
             n //= 2
@@ -120,6 +145,10 @@ class Source:
             values = np.empty(0)
         self.buffer[arm, : len(values)] = values
         self.stock[arm, Shelf.USED], self.stock[arm, Shelf.FILLED] = 0, len(values)
+        record = self.explorer.record
+        if not isinstance(record, Moments) or record.redraws is None:
+            return False
+        return record.redraws.reserve(arm, record.counts, len(values))
 
     def take_all(self, arms: list[int]) -> None:
         """Tell the explorer one value more for every time that an arm is listed, those of one arm together: one moment."""

@@ -24,11 +24,11 @@ A study file says what is sampled, what is to be decided and how sure the decisi
     kind = "bernoulli"
     p = [0.7, 0.5, 0.4]
 
-An arm's table has ``name``, ``min`` and ``max`` (or ``low`` and ``high``; 0 and 1 by default), ``kind``, ``scale`` and ``cost``
-as :class:`surepick.Arm`. A CSV table has one row an arm and these columns, in any order and any case: ``stratum`` (or ``arm``,
-``name``, ``site``), ``min``, ``max``, ``kind``, ``scale``, ``cost`` (of an observation, unless the problem has a use for that
-column: resource-plan, or ``A``); other columns serve the problem and the simulation, and what nobody needs is ignored. Paths are
-relative to the study file.
+An arm's table has ``name``, ``min`` and ``max`` (or ``low`` and ``high``; 0 and 1 by default), ``kind``, ``scale``, ``cost``
+and ``population`` as :class:`surepick.Arm`. A CSV table has one row an arm and these columns, in any order and any case:
+``stratum`` (or ``arm``, ``name``, ``site``), ``min``, ``max``, ``kind``, ``scale``, ``population``, ``cost`` (of an observation,
+unless the problem has a use for that column: resource-plan, or ``A``); other columns serve the problem and the simulation, and
+what nobody needs is ignored. Paths are relative to the study file.
 
 ================== ================================================================= ===========================
 problem.kind       its keys (those in brackets may be left out)                      columns that can replace keys
@@ -41,7 +41,7 @@ matching           edges, [perfect, sense, parameter]; arms may be left out     
 path               edges, source, target, [sense, parameter]; arms may be left out   u and v
 subsets            decisions, [sense, parameter]
 program            A, [lower, upper, levels, sense, parameter]                       any, named in A; levels
-sample-allocation  budget (interviews), sizes, [lower, upper]                        N, lower, upper
+sample-allocation  budget (interviews), sizes, [lower, upper, finite]                N, lower, upper
 resource-plan      require, caps, cost, [parameter]                                  cap, cost and exponent
 ================== ================================================================= ===========================
 
@@ -58,7 +58,7 @@ simulate.kind      its keys                                                     
 bernoulli          p                                                                 mean
 beta               mean, concentration                                               mean
 gaussian           mean, sd                                                          mean, S
-replay             file: a CSV table with columns arm (or stratum) and value
+replay             file: a CSV table with columns arm (or stratum) and value; [replace]
 voter-model        groups, edges, innate, [stubbornness], person by person
 voter-model        [sizes, share, ties, homophily, stubbornness, seed], random       N
 ================== ================================================================= ===========================

@@ -50,11 +50,19 @@ def _arm(place: Place, i: int, entry: object) -> Arm:
     low = keys.min if keys.low is None else keys.low
     high = keys.max if keys.high is None else keys.high
     with place.blame(key):
-        return _make(keys.name, low, high, keys.kind, keys.scale, keys.cost)
+        return _make(keys.name, low, high, keys.kind, keys.scale, keys.cost, keys.population)
 
 
-def _make(name: str, low: float | None, high: float | None, kind: str | None, scale: float | None, cost: float | None) -> Arm:
-    given = {"low": low, "high": high, "kind": kind, "scale": scale, "cost": cost}
+def _make(
+    name: str,
+    low: float | None,
+    high: float | None,
+    kind: str | None,
+    scale: float | None,
+    cost: float | None,
+    population: int | None,
+) -> Arm:
+    given = {"low": low, "high": high, "kind": kind, "scale": scale, "cost": cost, "population": population}
     return Arm(name, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
@@ -75,10 +83,12 @@ def table_arms(table: Table, cls: type[Problem], priced: bool) -> tuple[Arm, ...
     kinds = table.texts("kind", empty=True) if table.has("kind") else [""] * len(table)
     scales = table.texts("scale", empty=True) if table.has("scale") else [""] * len(table)
     costs = table.texts("cost", empty=True) if priced and table.has("cost") else [""] * len(table)
+    counts = table.texts("population", empty=True) if table.has("population") else [""] * len(table)
     lows = table.texts("min", "which belongs to 'max'", empty=True) if bounds else [""] * len(table)
     highs = table.texts("max", "which belongs to 'min'", empty=True) if bounds else [""] * len(table)
     arms: list[Arm] = []
-    for i, (name, kind, scale, cost, low, high) in enumerate(zip(names, kinds, scales, costs, lows, highs, strict=True)):
+    rows = zip(names, kinds, scales, costs, counts, lows, highs, strict=True)
+    for i, (name, kind, scale, cost, count, low, high) in enumerate(rows):
         if bounds and kind in ("", "bounded"):
             for column, cell in (("min", low), ("max", high)):
                 if cell == "":
@@ -87,9 +97,13 @@ def table_arms(table: Table, cls: type[Problem], priced: bool) -> tuple[Arm, ...
         most = table.number(i, "max", high) if high else None
         wide, each = (table.number(i, column, cell) if cell else None for column, cell in (("scale", scale), ("cost", cost)))
         try:
-            arms.append(_make(name, least, most, kind or None, wide, each))
+            arms.append(
+                _make(name, least, most, kind or None, wide, each, table.whole(i, "population", count) if count else None)
+            )
         except ProblemError as error:
-            column = {"kind": "kind", "scale": "scale", "low": "min", "cost": "cost"}.get(error.key or "", "stratum")
+            column = {"kind": "kind", "scale": "scale", "low": "min", "cost": "cost", "population": "population"}.get(
+                error.key or "", "stratum"
+            )
             table.fail(i, column, str(error).rstrip("."))
     return tuple(arms)
 

@@ -55,6 +55,7 @@ class ArmKeys(Strict):
     kind: Annotated[str | None, _field("'bounded', 'bernoulli', 'subgaussian' or 'normal'")] = None
     scale: Annotated[float | None, _field("a positive number, the R of a sub-Gaussian arm")] = None
     cost: Annotated[float | None, _field("a positive number, what one observation costs")] = None
+    population: Annotated[int | None, _field("a whole number of at least 1, how many values the arm has in all")] = None
 
 
 # -- problems -----------------------------------------------------------------------------------------------------------
@@ -93,6 +94,7 @@ class GaussianKeys(SimulateKeys):
 
 class ReplayKeys(SimulateKeys):
     file: Annotated[str, _field("the path of a CSV file with the columns arm (or stratum) and value")]
+    replace: Annotated[bool, _field("true or false")] = True
 
 
 class VoterKeys(SimulateKeys):

@@ -106,12 +106,13 @@ class Table:
 
     def wholes(self, column: str, why: str = "") -> list[int]:
         """Whole numbers; 12 and 12.0 are both twelve."""
-        out = []
-        for i, x in enumerate(self.numbers(column, why)):
-            if x != math.floor(x):
-                self.fail(i, column, f"{x!r} is not a whole number")
-            out.append(int(x))
-        return out
+        return [self.whole(i, column, cell) for i, cell in enumerate(self.texts(column, why))]
+
+    def whole(self, row: int, column: str, cell: str) -> int:
+        x = self.number(row, column, cell)
+        if x != math.floor(x):
+            self.fail(row, column, f"{x!r} is not a whole number")
+        return int(x)
 
     def number(self, row: int, column: str, cell: str) -> float:
         try:

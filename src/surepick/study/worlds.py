@@ -34,7 +34,7 @@ def build_world(place: Place, data: dict[str, object], problem: Problem, table: 
                 mean, sd = need("mean", keys.mean, "mean", Table.numbers), need("sd", keys.sd, "S", Table.numbers)
                 world = Gaussian(mean, sd)
             case schema.ReplayKeys():
-                return _replay(read_table(place.path(keys.file)), problem)
+                return _replay(read_table(place.path(keys.file)), problem, keys.replace)
             case schema.VoterKeys():
                 edges = [(u, v) for u, v in keys.edges]
                 world = VoterModel(keys.groups, edges, keys.innate, keys.stubbornness)
@@ -65,12 +65,12 @@ def build_world(place: Place, data: dict[str, object], problem: Problem, table: 
     return world
 
 
-def _replay(table: Table, problem: Problem) -> Replay:
+def _replay(table: Table, problem: Problem, replace: bool) -> Replay:
     values = read_observations(table, problem)
     for name, seen in zip(problem.names, values, strict=True):
         if len(seen) == 0:
             raise StudyError(f"{table.path}: no row is about arm {name!r}; give at least one value an arm to replay.")
-    return Replay(values)
+    return Replay(values, replace=replace)
 
 
 def _fits(place: Place, world: Environment, i: int, arm: Arm) -> None:

@@ -52,11 +52,11 @@ def bets_seen(i, paired, counts, table):
     are, and that only by whether it is an end of the range."""
     first = table[i, Column.FIRST]
     if math.isnan(first):
-        return Seen(Family.BETS.value, NONE, 0.5, 0.5, 0.0)
+        return Seen(Family.BETS.value, NONE, 0.5, 0.5, 0.0, np.inf, 0.0, 0.0)
     between = 0.0 < first < 1.0
     n = float(counts[i] // 2 if paired else counts[i]) - 1.0
     if n < 1.0:
-        return Seen(Family.BETS.value if between else Family.COINS.value, NONE, first, 0.5, 0.0)
+        return Seen(Family.BETS.value if between else Family.COINS.value, NONE, first, 0.5, 0.0, np.inf, 0.0, 0.0)
     if paired:
         total = table[i, Column.DIFFERENCES] / table[i, Column.RANGE] / table[i, Column.RANGE]
     else:
@@ -66,7 +66,7 @@ def bets_seen(i, paired, counts, table):
         family = Family.BETS.value
     else:
         family = Family.LUMPS.value if share > 0.0 else Family.COINS.value
-    return Seen(family, n, min(max((total - first) / n, 0.0), 1.0), inner, share)
+    return Seen(family, n, min(max((total - first) / n, 0.0), 1.0), inner, share, np.inf, 0.0, 0.0)
 
 
 @kernel
@@ -74,7 +74,8 @@ def fill_bets(paired, counts, table, families, seen):
     """What ``bets_seen`` says of all arms that are weighed by bets, in the rows of ``seen``."""
     for i in range(len(families)):
         if families[i] == Family.BETS:
-            families[i], seen[0, i], seen[1, i], seen[2, i], seen[3, i] = bets_seen(i, paired[i], counts, table)
+            arm = bets_seen(i, paired[i], counts, table)
+            families[i], seen[0, i], seen[1, i], seen[2, i], seen[3, i] = arm.family, arm.n, arm.p, arm.inner, arm.share
 
 
 @tight

@@ -10,12 +10,13 @@ import math
 
 import numpy as np
 
-from ..compile import kernel, lean
+from ..compile import kernel, lean, tight
 from ..enums import Verdict
 from .costs import cheaper
-from .glr import by_rates, glr, price_of, rates
+from .glr import by_rates, glr, price_of, rates, whole_of
 from .least import least_evidence
 
+MOST_SEEN = 2**62
 SLACK = 0.5  # the quick estimate may be this far below the exact evidence; nearer than that, the exact one is worked out
 ONE_SIDED = 2.0 * math.log(2.0)  # what one-sided evidence of two arms gains over the quick estimate
 
@@ -61,10 +62,18 @@ def blocking(swaps, first, verdicts, arms, threshold):
     return -1
 
 
+@tight
+def exhausted(i, counts, arms):
+    """All values of an arm that has finitely many are drawn, or planned."""
+    return counts[i] >= whole_of(i, arms)
+
+
 @lean
 def richer(e, swaps, arms, counts):
     """The arm of an exchange whose next observations add more evidence, per cost; the less observed one if neither adds any."""
     h, j = swaps.high[e], swaps.low[e]
+    if exhausted(h, counts, arms) or exhausted(j, counts, arms):
+        return j if exhausted(h, counts, arms) else h
     if arms.costs[h] != arms.costs[j]:
         return h if cheaper(h, j, swaps.slope_high[e], swaps.slope_low[e], arms, counts) else j
     gain_h, gain_j = 0.0, 0.0
@@ -138,28 +147,36 @@ def halved(counts, paired):
 
 
 @lean
-def behind(counts, costs):
+def behind(counts, costs, sizes=None):
     """An arm with far fewer observations than the others, as in track-and-stop: below sqrt(t) - m / 2; -1 if there is none. One
     that costs c times as much as the cheapest may have sqrt(c) times fewer.
 
-    The exchange that is known least may never be settled, and the other arms should become known all the same.
+    The exchange that is known least may never be settled, and the other arms should become known all the same. Arms may have
+    only so many values (``sizes``); those that have given all of them are known.
     """
     least, fewest, t = 0, np.inf, 0
     for i in range(len(counts)):
         t += counts[i]
         seen = counts[i] * math.sqrt(costs[i])
+        if sizes is not None:  # noqa: SIM102 - what is None is left out when types are known
+            if not counts[i] < sizes[i]:
+                seen = np.inf
         if seen < fewest:
             least, fewest = i, seen
     return least if fewest < math.sqrt(t) - 0.5 * len(counts) else -1
 
 
 @lean
-def least_seen(counts, costs):
+def least_seen(counts, costs, sizes=None):
     """No arm has fewer observations than this, as ``behind`` counts them."""
     fewest = np.inf
     for i in range(len(counts)):
-        fewest = min(fewest, math.floor(counts[i] * math.sqrt(costs[i])))
-    return int(fewest)
+        seen = math.floor(counts[i] * math.sqrt(costs[i]))
+        if sizes is not None:  # noqa: SIM102 - as above
+            if not counts[i] < sizes[i]:
+                seen = MOST_SEEN
+        fewest = min(fewest, seen)
+    return int(min(fewest, MOST_SEEN))
 
 
 @kernel

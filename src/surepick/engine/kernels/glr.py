@@ -16,6 +16,7 @@ from ..data import Seen
 from ..enums import Family
 from .bets import by_growth, growth_from
 from .divergence import divergence, divergence_bound, kl_bound, tilt_of
+from .finite import effective
 from .student import student_growth
 from .unit import LEAST
 
@@ -61,13 +62,28 @@ class Fact(IntEnum):
 @tight
 def seen_of(i, arms):
     """One arm as evidence sees it."""
-    return Seen(arms.families[i], arms.n[i], arms.p[i], arms.atoms[0, i], arms.atoms[1, i])
+    inner, share = arms.atoms[0, i], arms.atoms[1, i]
+    if arms.finite.shape[1] == 0:
+        return Seen(arms.families[i], arms.n[i], arms.p[i], inner, share, np.inf, 0.0, 0.0)
+    return Seen(arms.families[i], arms.n[i], arms.p[i], inner, share, arms.finite[0, i], arms.finite[1, i], arms.finite[2, i])
 
 
 @tight
-def factor_of(family, n, rho):
+def whole_of(i, arms):
+    """How many values an arm has."""
+    return arms.finite[0, i] if arms.finite.shape[1] > 0 else np.inf
+
+
+@tight
+def factor_of(family, n, whole, rho):
     """About how many observations count: a mixture that is tuned to rho of them loses some of the first."""
+    n = effective(n, whole)
     return n if by_growth(family) else n * n / (n + rho)
+
+
+@tight
+def weight_of(i, arms):
+    return factor_of(arms.families[i], arms.n[i], whole_of(i, arms), arms.rho[i])
 
 
 @tight
@@ -97,6 +113,13 @@ def base_of(h, j, slope_h, slope_j, arms):
     return arms.shift[h] if arms.scale[h] < arms.scale[j] else arms.shift[j]
 
 
+@tight
+def settled(h, j, slope_h, slope_j, base, more, arms):
+    """Whatever the parameters are, slope_h theta_h + more >= slope_j theta_j: also if they tie, one of them being known."""
+    most, least = slope_j * (arms.high[j] - base), slope_h * (arms.low[h] - base) + more
+    return most < least or (most == least and (arms.low[h] == arms.high[h] or arms.low[j] == arms.high[j]))
+
+
 @lean
 def bracket(h, j, slope_h, slope_j, base, arms):
     """Levels g = slope (theta - base) that both arms can be at, widened to where a claim is never or always true."""
@@ -122,7 +145,7 @@ def in_order(h, j, slope_h, slope_j, arms):
 
 @lean
 def glr_at(g, h, j, slope_h, slope_j, arms):
-    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho[h]), factor_of(arms.families[j], arms.n[j], arms.rho[j])
+    w_h, w_j = weight_of(h, arms), weight_of(j, arms)
     base = base_of(h, j, slope_h, slope_j, arms)
     d_h = divergence(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
     return w_h * d_h + w_j * divergence(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
@@ -133,13 +156,15 @@ def least_level(h, j, slope_h, slope_j, arms):
     """The level at which the likelihood ratio is least, and NaN; or no level, and what it is without."""
     base = base_of(h, j, slope_h, slope_j, arms)
     start, end = bracket(h, j, slope_h, slope_j, base, arms)
+    if settled(h, j, slope_h, slope_j, base, 0.0, arms):
+        return start, np.inf
     if start > end:
         return start, np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) else 0.0
     at_h, at_j = level_seen(h, slope_h, base, arms), level_seen(j, slope_j, base, arms)
     if at_h <= at_j:
         return start, 0.0
     a, b = min(max(at_j, start), end), min(max(at_h, start), end)
-    w_h, w_j = factor_of(arms.families[h], arms.n[h], arms.rho[h]), factor_of(arms.families[j], arms.n[j], arms.rho[j])
+    w_h, w_j = weight_of(h, arms), weight_of(j, arms)
     g = min(max((w_h * at_h + w_j * at_j) / (w_h + w_j), a), b)
     plain = by_mean(arms.families[h])
     if (
@@ -254,8 +279,11 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     """
     start = max(slope_h * known[h, Fact.LOW], slope_j * known[j, Fact.LOW])
     end = min(slope_h * known[h, Fact.HIGH], slope_j * known[j, Fact.HIGH])
+    tied = known[h, Fact.LOW] == known[h, Fact.HIGH] or known[j, Fact.LOW] == known[j, Fact.HIGH]
+    if (start > end or tied) and slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW]:
+        return np.inf, level
     if start > end:
-        return (np.inf if slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW] else 0.0), level
+        return 0.0, level
     at_h, at_j = slope_h * known[h, Fact.SEEN], slope_j * known[j, Fact.SEEN]
     if at_h <= at_j:
         return 0.0, level
@@ -267,7 +295,16 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     for side in range(2):
         i, slope = (h, slope_h) if side == 0 else (j, slope_j)
         w, shift = known[i, Fact.FACTOR], known[i, Fact.SHIFT]
-        seen = Seen(int(known[i, Fact.FAMILY]), known[i, Fact.N], known[i, Fact.P], known[i, Fact.INNER], known[i, Fact.SHARE])
+        seen = Seen(
+            int(known[i, Fact.FAMILY]),
+            known[i, Fact.N],
+            known[i, Fact.P],
+            known[i, Fact.INNER],
+            known[i, Fact.SHARE],
+            np.inf,
+            0.0,
+            0.0,
+        )
         theta, per_unit = level / slope, 1.0 / known[i, Fact.SCALE]
         u, per_level = (theta - shift) * per_unit, per_unit / slope
         value, first, second = tangent(seen, u)

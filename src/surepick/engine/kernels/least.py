@@ -10,8 +10,8 @@ import numpy as np
 from ..compile import kernel, lean
 from ..enums import Family
 from .bets import has_bets
-from .glr import base_of, level_seen, seen_of
-from .mixtures import LEAST_PART, alone, parts, together
+from .glr import base_of, level_seen, seen_of, settled, whole_of
+from .mixtures import LEAST_PART, alone, parts, sort_of, together
 from .sides import ABOVE, BELOW, BOTH, HEDGE
 from .unit import LEAST
 
@@ -19,7 +19,13 @@ LARGER_PART = 0.6180339887498949
 STEPS, DECADES = 8, 12  # of the grid on which the least evidence is looked for
 SAME_LEVEL = 1e-13  # levels nearer than this, as a share of the way, are one
 UNLIKE = 30.0  # arms whose units differ by more get a finer one
+SLIP, SLIP_WITHIN = 0.25, 2.0  # by how much evidence of finitely many values may rise again, over how many of them
 MOST_LEVELS = 400  # levels that are looked at to tell whether the evidence is enough; if they do not tell, it is not
+
+
+@lean
+def sort_at(i, arms):
+    return sort_of(arms.families[i], whole_of(i, arms))
 
 
 @kernel
@@ -38,7 +44,7 @@ def parts_at(g, h, j, slope_h, slope_j, arms, more):
 @kernel
 def evidence_at(g, h, j, slope_h, slope_j, arms, more):
     parts_h, parts_j = parts_at(g, h, j, slope_h, slope_j, arms, more)
-    return together(arms.families[h], parts_h[0], parts_h[1], arms.families[j], parts_j[0], parts_j[1])
+    return together(sort_at(h, arms), parts_h[0], parts_h[1], sort_at(j, arms), parts_j[0], parts_j[1])
 
 
 @lean
@@ -62,6 +68,16 @@ def floor_of(i, arms):
     return least + math.log(LEAST_PART) if has_bets(arms.families[i]) else least  # whatever the other arm is weighed by
 
 
+@lean
+def slip(i, g, slope, base, arms):
+    """Evidence that an arm is on one side of a level falls towards what is seen of it, but for so much at the end: without
+    replacement its least is up to one value of the arm away from there."""
+    whole = whole_of(i, arms)
+    if not whole < np.inf or arms.families[i] == Family.SPREAD:
+        return 0.0
+    return SLIP if abs(g - level_seen(i, slope, base, arms)) * whole <= SLIP_WITHIN * slope * arms.scale[i] else 0.0
+
+
 @kernel
 def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
     """Whether the evidence is ``enough`` all the way from a to b, between the levels seen of the arms: a number below it if not.
@@ -72,17 +88,17 @@ def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
     left, right, least = np.empty(64), np.empty(64), np.empty(64)
     below, above = np.empty((64, 2)), np.empty((64, 2))  # parts for j at the left, for h at the right
     left[0], right[0], top = a, b, 1
-    family_h, family_j = arms.families[h], arms.families[j]
+    base, sort_h, sort_j = base_of(h, j, slope_h, slope_j, arms), sort_at(h, arms), sort_at(j, arms)
     for end in range(2):
         (m_h, k_h), (m_j, k_j) = parts_at(a if end == 0 else b, h, j, slope_h, slope_j, arms, more)
-        found = together(family_h, m_h, k_h, family_j, m_j, k_j)
+        found = together(sort_h, m_h, k_h, sort_j, m_j, k_j)
         if not found >= enough:
             return found
         if end == 0:
-            below[0, 0], below[0, 1] = m_j, k_j
+            below[0, 0], below[0, 1] = m_j - slip(j, a, slope_j, base, arms), k_j
         else:
-            above[0, 0], above[0, 1] = m_h, k_h
-    least[0] = together(family_h, above[0, 0], above[0, 1], family_j, below[0, 0], below[0, 1])
+            above[0, 0], above[0, 1] = m_h - slip(h, b - more, slope_h, base, arms), k_h
+    least[0] = together(sort_h, above[0, 0], above[0, 1], sort_j, below[0, 0], below[0, 1])
     for _ in range(MOST_LEVELS):
         while top > 0 and least[top - 1] >= enough:
             top -= 1
@@ -93,14 +109,15 @@ def cleared(a, b, h, j, slope_h, slope_j, arms, more, enough):
         if not left[k] < middle < right[k] or top == 64:
             break
         (m_h, k_h), (m_j, k_j) = parts_at(middle, h, j, slope_h, slope_j, arms, more)
-        found = together(family_h, m_h, k_h, family_j, m_j, k_j)
+        found = together(sort_h, m_h, k_h, sort_j, m_j, k_j)
         if not found >= enough:
             return found
+        m_h, m_j = m_h - slip(h, middle - more, slope_h, base, arms), m_j - slip(j, middle, slope_j, base, arms)
         left[top], right[top], below[top, 0], below[top, 1] = middle, right[k], m_j, k_j
         above[top, 0], above[top, 1] = above[k, 0], above[k, 1]
         right[k], above[k, 0], above[k, 1] = middle, m_h, k_h
         for q in (k, top):
-            least[q] = together(family_h, above[q, 0], above[q, 1], family_j, below[q, 0], below[q, 1])
+            least[q] = together(sort_h, above[q, 0], above[q, 1], sort_j, below[q, 0], below[q, 1])
         top += 1
     for k in range(top):  # too near to tell: what is left
         if not least[k] >= enough:
@@ -181,6 +198,8 @@ def least_evidence(h, j, slope_h, slope_j, arms, more=0.0, enough=-np.inf):
     base = base_of(h, j, slope_h, slope_j, arms)
     start = max(slope_h * (arms.low[h] - base) + more, slope_j * (arms.low[j] - base))
     end = min(slope_h * (arms.high[h] - base) + more, slope_j * (arms.high[j] - base))
+    if settled(h, j, slope_h, slope_j, base, more, arms):
+        return np.inf
     if start > end:
         return np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) + more else -np.inf
     # Pairs may show a variance that no arm can have. What is seen of h beyond its range must not hide that l may lie above all of
@@ -214,7 +233,7 @@ def least_evidence(h, j, slope_h, slope_j, arms, more=0.0, enough=-np.inf):
             i, other, side = (j, h, BELOW) if part == 1 else (h, j, ABOVE)
             theta = a / slope_j if part == 1 else (b - more) / slope_h
             known_parts = parts_of(i, theta, base, side, arms)
-            known = alone(arms.families[i], known_parts[0], known_parts[1])
+            known = alone(sort_at(i, arms), known_parts[0], known_parts[1])
             if known + floor_of(other, arms) >= (enough if quick else best):
                 continue
         if part == 0 and quick:

@@ -3,11 +3,12 @@
 An arm is seen through n observations with mean p of one of these kinds:
 
 * ``UNIT``: values in [0, 1] with mean u. For every q the product of (q/u)^x ((1-q)/(1-u))^(1-x) is a supermartingale, because
-  it is convex in x and has mean 1 at the ends; q is mixed over Beta(rho u, rho (1 - u)).
+  it is convex in x and has mean 1 at the ends; q is mixed over Beta(rho u, rho (1 - u)). Without replacement: see finite.py.
 * ``NORMAL``: 1-sub-Gaussian values with mean u; exp(l (x - u) - l^2 / 2) is mixed over l normal with variance 1 / rho.
 * ``SPREAD``: 0/1 values with variance u = q (1 - q), seen through their mean as a ``UNIT``.
 * ``BETS``, ``COINS``, ``LUMPS``: values in [0, 1] with mean u; the average of the capital of all bets (see bets.py) and of the
   mixture of a ``UNIT``. Which of the three an arm is its first value says, which is not weighed, and so is what either has of it.
+  Without replacement bets are on draws anew (see surepick/redraws.py), and either has a fixed part.
 * ``STUDENT``: normal values with mean u and any variance; the average of evidence by likelihood and by symmetry (see student.py).
 
 By Ville's inequality the evidence against the true u exceeds ln(1/alpha) at any time with probability at most alpha. Mixed over
@@ -25,20 +26,21 @@ from ..data import Seen
 from ..enums import Family
 from .bets import has_bets, log_capital
 from .divergence import roots
+from .finite import log_drawn, log_rise, possible, spread
 from .sides import ABOVE, BELOW, BOTH, HEDGE, one_sided
 from .student import student_parts
 from .unit import LEAST
 
 LOG_2 = math.log(2.0)
-STUDENTS, BETTORS, COINERS = 0, 1, 2  # arms by what they are expected to show
+EVEN, BETTORS, COINERS = 0, 1, 2  # arms by what they are expected to show
 # What the first and the second part of the evidence of an arm have of its capital, by these sorts (rows).
 ALONE = np.array([[0.4, 0.6], [0.08, 0.92], [0.75, 0.25]])
 LOG_ALONE = np.log(ALONE)
 # And of that of two arms: both first parts, both second ones, one each, either way.
-BOTH_STUDENTS, BOTH_BETTORS, BOTH_COINERS = [0.41, 0.55, 0.02, 0.02], [0.08, 0.88, 0.02, 0.02], [0.72, 0.24, 0.02, 0.02]
+BOTH_EVEN, BOTH_BETTORS, BOTH_COINERS = [0.41, 0.55, 0.02, 0.02], [0.08, 0.88, 0.02, 0.02], [0.72, 0.24, 0.02, 0.02]
 TOGETHER = np.array(
     [
-        [BOTH_STUDENTS, [0.03, 0.52, 0.42, 0.03], [0.33, 0.13, 0.10, 0.44]],
+        [BOTH_EVEN, [0.03, 0.52, 0.42, 0.03], [0.33, 0.13, 0.10, 0.44]],
         [[0.03, 0.52, 0.03, 0.42], BOTH_BETTORS, [0.10, 0.26, 0.02, 0.62]],
         [[0.33, 0.13, 0.44, 0.10], [0.10, 0.26, 0.62, 0.02], BOTH_COINERS],
     ]
@@ -76,18 +78,6 @@ def fraction(a, b, x):
 
 
 @small
-def log_rise(b, a):
-    """ln Gamma(a + b) - ln Gamma(b), to the last digits also where a is tiny; by Stirling's series."""
-    total = 0.0
-    while b < 25.0:
-        total -= math.log1p(a / b)
-        b += 1.0
-    c = a + b
-    series = -a / (12.0 * b * c) + a * (3.0 * b * b + 3.0 * a * b + a * a) / (360.0 * b * b * b * c * c * c)
-    return total + (b - 0.5) * math.log1p(a / b) + a * (math.log(c) - 1.0) + series
-
-
-@small
 def log_tail(a, b, x):
     """ln P(Beta(a, b) > x)."""
     if x < (a + 1.0) / (a + b + 2.0):
@@ -102,12 +92,22 @@ def log_tail(a, b, x):
 @small
 def unit_evidence(n, p, u, rho, side):
     """Against mean u, from n values in [0, 1] with mean p."""
+    return mean_evidence(n, p, np.inf, u, rho, side)
+
+
+@small
+def mean_evidence(n, p, whole, u, rho, side):
+    """Against mean u, from n values in [0, 1] with mean p; of so many without replacement, if that is finite."""
     if side == BELOW:  # that the mean is below u is that of 1 - x is above 1 - u
         p, u, side = 1.0 - p, 1.0 - u, ABOVE
     u = min(max(u, LEAST), 1.0 - LEAST)
     a, b = rho * u, rho * (1.0 - u)
     yes, no = n * p, max(n * (1.0 - p), 0.0)
-    found = log_beta(a + yes, b + no) - log_beta(a, b) - yes * math.log(u) - no * math.log1p(-u)
+    found = log_beta(a + yes, b + no) - log_beta(a, b)
+    if whole < np.inf:
+        found -= log_drawn(yes, no, whole, u)
+    else:
+        found = found - yes * math.log(u) - no * math.log1p(-u)
     if side == ABOVE:
         tail = log_tail(a + yes, b + no, u) - log_tail(a, b, u)
         found += math.log((1.0 - HEDGE) * math.exp(tail) + HEDGE)
@@ -139,9 +139,10 @@ def by_bets(seen, u, side):
     out: so it is less than it could be, and rises from what is seen to either end.
     """
     half = LOG_2 if side == BOTH else 0.0
-    if side == ABOVE or (side == BOTH and u < seen.p):
-        return log_capital(seen.n, seen.p, seen.inner, seen.share, u) - half
-    return log_capital(seen.n, 1.0 - seen.p, 1.0 - seen.inner, seen.share, 1.0 - u) - half
+    n, p = (seen.draws, seen.drawn) if seen.whole < np.inf else (seen.n, seen.p)
+    if side == ABOVE or (side == BOTH and u < p):
+        return log_capital(n, p, seen.inner, seen.share, u) - half
+    return log_capital(n, 1.0 - p, 1.0 - seen.inner, seen.share, 1.0 - u) - half
 
 
 @kernel
@@ -149,54 +150,55 @@ def parts(seen, u, rho, side):
     """Log evidence against u, as that of the mixture and that of bets, or by symmetry and by likelihood; -inf if there is but
     one sort."""
     if has_bets(seen.family):
-        return unit_evidence(seen.n, seen.p, u, rho, side), by_bets(seen, u, side)
+        return mean_evidence(seen.n, seen.p, seen.whole, u, rho, side), by_bets(seen, u, side)
     if seen.family == Family.STUDENT:
         return student_parts(seen, u, side)
     return evidence(seen, u, rho, side), -np.inf
 
 
 @tight
-def sort_of(family):
+def sort_of(family, whole):
     """The row of ``ALONE`` for an arm whose evidence has two parts."""
-    return STUDENTS if family == Family.STUDENT else BETTORS if family == Family.BETS else COINERS
+    if family == Family.STUDENT or whole < np.inf:  # finitely many values have no first one that is held back
+        return EVEN
+    return BETTORS if family == Family.BETS else COINERS
 
 
 @tight
-def alone(family, mixed, bet):
-    """The evidence of one arm, from its parts."""
+def alone(sort, mixed, bet):
+    """The evidence of one arm of a sort, from its parts."""
     if bet == -np.inf:
         return mixed
-    sort = sort_of(family)
     return log_sum(LOG_ALONE[sort, 0] + mixed, LOG_ALONE[sort, 1] + bet)
 
 
 @lean
-def together(family_h, mixed_h, bet_h, family_j, mixed_j, bet_j):
+def together(sort_h, mixed_h, bet_h, sort_j, mixed_j, bet_j):
     """The evidence of two arms, from their parts.
 
     Where both have two it is the average of four products, mostly of those whose factors suit the sorts of the arms: two arms
     then pay once for the choice, and not twice.
     """
     if bet_h == -np.inf or bet_j == -np.inf:
-        return alone(family_h, mixed_h, bet_h) + alone(family_j, mixed_j, bet_j)
-    h, j = sort_of(family_h), sort_of(family_j)
-    same = log_sum(LOG_TOGETHER[h, j, 0] + (mixed_h + mixed_j), LOG_TOGETHER[h, j, 1] + (bet_h + bet_j))
-    return log_sum(same, log_sum(LOG_TOGETHER[h, j, 2] + (mixed_h + bet_j), LOG_TOGETHER[h, j, 3] + (bet_h + mixed_j)))
+        return alone(sort_h, mixed_h, bet_h) + alone(sort_j, mixed_j, bet_j)
+    weights = LOG_TOGETHER[sort_h, sort_j]
+    same = log_sum(weights[0] + (mixed_h + mixed_j), weights[1] + (bet_h + bet_j))
+    return log_sum(same, log_sum(weights[2] + (mixed_h + bet_j), weights[3] + (bet_h + mixed_j)))
 
 
 @kernel
 def evidence(seen, u, rho, side):
     """Log evidence against u: that the parameter is above it, below it, or other (``side``)."""
-    n, p = seen.n, seen.p
+    n, p, whole = seen.n, seen.p, seen.whole
     if seen.family == Family.UNIT:
-        return unit_evidence(n, p, u, rho, side)
+        return mean_evidence(n, p, whole, u, rho, side)
     if seen.family == Family.NORMAL:
         return normal_evidence(n, p, u, rho, side)
     if has_bets(seen.family):
-        return alone(seen.family, unit_evidence(n, p, u, rho, side), by_bets(seen, u, side))
+        return alone(sort_of(seen.family, whole), mean_evidence(n, p, whole, u, rho, side), by_bets(seen, u, side))
     if seen.family == Family.STUDENT:
         mixed, likely = student_parts(seen, u, side)
-        return alone(seen.family, mixed, likely)
+        return alone(EVEN, mixed, likely)
     small, large = roots(u)
     # Above u the mean lies between the roots. Below u it is outside, on the side where it is seen, which makes it two-sided; seen
     # between the roots there is none, and no more than the martingale of either root has, for one of them is the truth.
@@ -205,7 +207,7 @@ def evidence(seen, u, rho, side):
     for k in range(2):
         if side != BELOW or between or (p <= small) == (k == 0):
             towards = BOTH if side == BELOW else (side if k == 0 else -side)
-            found = min(found, unit_evidence(n, p, small if k == 0 else large, rho, towards))
+            found = min(found, mean_evidence(n, p, whole, small if k == 0 else large, rho, towards))
     return found
 
 
@@ -213,7 +215,8 @@ def evidence(seen, u, rho, side):
 def of_values(seen):
     """The arm as the mean of its values shows it, also where the parameter is the variance of 0/1 values."""
     family = Family.UNIT.value if seen.family == Family.SPREAD else seen.family
-    return Seen(family, seen.n if has_bets(family) else max(seen.n, 1.0), seen.p, seen.inner, seen.share)
+    n = seen.n if has_bets(family) else max(seen.n, 1.0)
+    return Seen(family, n, seen.p, seen.inner, seen.share, seen.whole, seen.draws, seen.drawn)
 
 
 @kernel
@@ -254,15 +257,18 @@ def interval(seen, rho, level):
     if seen.family == Family.NORMAL:
         half = math.sqrt((n + rho) * (math.log1p(n / rho) + 2.0 * level)) / n
         return p - half, p + half
-    low, high = reach(values, 0.0, rho, level), reach(values, 1.0, rho, level)
+    least, most = possible(n, p, values.whole)
+    if not n < values.whole:
+        low, high = p, p
+    else:
+        low, high = reach(values, least, rho, level), reach(values, most, rho, level)
     return spread(low, high) if seen.family == Family.SPREAD else (low, high)
 
 
-@lean
-def spread(low, high):
-    """All variances q (1 - q) for q in an interval."""
-    most = 0.25 if low <= 0.5 <= high else max(low * (1.0 - low), high * (1.0 - high))
-    return min(low * (1.0 - low), high * (1.0 - high)), most
+@tight
+def seen_by(family, seen, i):
+    """Arm i, whose numbers are in column i."""
+    return Seen(family, seen[0, i], seen[1, i], seen[2, i], seen[3, i], seen[4, i], seen[5, i], seen[6, i])
 
 
 @kernel
@@ -272,6 +278,6 @@ def intervals(families, seen, rho, level, before, lower, upper):
     for i in range(len(families)):
         for k in range(len(seen)):
             if seen[k, i] != before[k, i]:
-                lower[i], upper[i] = interval(Seen(families[i], seen[0, i], seen[1, i], seen[2, i], seen[3, i]), rho, level)
+                lower[i], upper[i] = interval(seen_by(families[i], seen, i), rho, level)
                 before[:, i] = seen[:, i]
                 break

@@ -7,6 +7,7 @@ import math
 from ...estimators import HELD_LEAST
 from ..compile import lean, tight
 from ..enums import Column
+from .redraws import has_redraws, place
 
 
 @tight
@@ -43,6 +44,14 @@ def hold(arm, x, old, before, record):
 @lean
 def observe(arm, x, record):
     """As ``Moments.update`` does for one value, to the last bit."""
+    if has_redraws(arm, record.redraws):
+        take(arm, record.counts[arm], x, record.table[arm, Column.POPULATION], record.redraws)
+    note(arm, x, record)
+
+
+@lean
+def note(arm, x, record):
+    """As ``observe``, of an arm whose values are only drawn once."""
     counts, table = record.counts, record.table
     old = counts[arm]
     mean = offset_of(arm, record) if old > 0 else 0.0
@@ -75,3 +84,22 @@ def observe(arm, x, record):
         table[arm, Column.ESTIMATE] = table[arm, Column.ORIGIN] + new
     elif old > 0:
         table[arm, Column.ESTIMATE] = table[arm, Column.SQUARES] / old
+
+
+@lean
+def take(arm, seen, x, population, redraws):
+    """A new value of an arm, after so many, is drawn; as ``surepick.redraws.Redraws.take`` has it."""
+    values, start = redraws.values, redraws.starts[arm]
+    values[start + seen] = x
+    if not seen + 1 < population:
+        return
+    key = redraws.keys[arm]
+    drawn = place(key, redraws.counts[arm], population)
+    while drawn < seen:
+        note(arm, values[start + drawn], redraws)
+        drawn = place(key, redraws.counts[arm], population)
+    note(arm, x, redraws)
+    if redraws.variance and not math.isnan(redraws.table[arm, Column.WAITING]):
+        after = place(key, redraws.counts[arm], population)
+        if after <= seen:
+            note(arm, values[start + after], redraws)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..compile import lean, tight
 from ..data import Seen
 from ..enums import Column, Family, Form, Span, Unit
 from .bets import bets_seen
+from .finite import certain
 from .intervals import bernstein_reach, kl_interval, kt_regret
 from .mixtures import interval
 from .record import offset_of
+from .redraws import has_redraws
 from .student import student_seen
 
 
@@ -44,7 +48,9 @@ def unit_of(i, units, record):
         p = table[i, Column.DIFFERENCES] / max(n, 1.0) / 2.0 / units[Unit.SCALE, i]
     else:
         n = float(counts[i])
-        p = ((table[i, Column.ORIGIN] - units[Unit.SHIFT, i]) + offset_of(i, record)) / units[Unit.SCALE, i]
+        p = (table[i, Column.ORIGIN] - units[Unit.SHIFT, i]) + offset_of(i, record)
+        if int(units[Unit.FAMILY, i]) != Family.SPREAD:  # whatever the variance of 0/1 values counts in
+            p /= units[Unit.SCALE, i]
     if int(units[Unit.FAMILY, i]) != Family.NORMAL:
         p = within(p, 0.0, 1.0)
     return n, p
@@ -56,11 +62,22 @@ def seen_in(i, units, record):
     family, inner, share = int(units[Unit.FAMILY, i]), 0.5, 0.0
     if family == Family.STUDENT:
         n, p, inner, share = student_seen(i, record.counts, record.table)
-        return Seen(family, n, p, inner, share)
+        return Seen(family, n, p, inner, share, np.inf, 0.0, 0.0)
+    paired, again = units[Unit.PAIRED, i] > 0.0, has_redraws(i, record.redraws)
+    if family == Family.BETS and not again:
+        return bets_seen(i, paired, record.counts, record.table)
+    draws, drawn = 0.0, 0.0
     if family == Family.BETS:
-        return bets_seen(i, units[Unit.PAIRED, i] > 0.0, record.counts, record.table)
+        anew = bets_seen(i, paired, record.redraws.counts, record.redraws.table)
+        if paired:
+            return anew
+        family, draws, drawn, inner, share = anew.family, anew.n, anew.p, anew.inner, anew.share
+    elif again:
+        draws, drawn = unit_of(i, units, record.redraws)
+        if paired:
+            return Seen(family, draws, drawn, inner, share, np.inf, 0.0, 0.0)
     n, p = unit_of(i, units, record)
-    return Seen(family, n, p, inner, share)
+    return Seen(family, n, p, inner, share, record.table[i, Column.POPULATION], draws, drawn)
 
 
 @lean
@@ -69,8 +86,11 @@ def slow_ends(i, c, sequence, record):
     span, units = sequence.span, sequence.units
     n, low, scale = record.counts[i], span[Span.LOW, i], span[Span.WIDE, i]
     if sequence.form == Form.MIXTURE:
-        below, above = interval(seen_in(i, units, record), sequence.rho, sequence.level)
-        return placed(below, above, i, units[Unit.SHIFT, i], units[Unit.SCALE, i], span)
+        seen = seen_in(i, units, record)
+        below, above = interval(seen, sequence.rho, sequence.level)
+        below, above = placed(below, above, i, units[Unit.SHIFT, i], units[Unit.SCALE, i], span)
+        least, most = certain(i, span[Span.LOW, i], span[Span.HIGH, i], seen.n, seen.p, units, record)
+        return within(below, least, most), within(above, least, most)
     origin, offset = record.table[i, Column.ORIGIN], offset_of(i, record)
     if sequence.form == Form.DIVERGENCE or sequence.form == Form.KT:
         p = within(((origin - low) + offset) / scale, 0.0, 1.0)

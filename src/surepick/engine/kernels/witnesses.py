@@ -19,7 +19,7 @@ from .bets import by_growth, has_bets
 from .divergence import kl, tilt_of
 from .exchanges import ONE_SIDED
 from .glr import price_of, seen_of
-from .mixtures import alone, by_bets, log_beta, log_tail, parts, together
+from .mixtures import alone, by_bets, log_beta, log_tail, parts, sort_of, together
 from .sides import ABOVE, BELOW, BOTH, HEDGE
 from .student import about_variance
 from .unit import LEAST
@@ -43,7 +43,7 @@ class Point(IntEnum):
     PRIOR = 7
     EVIDENCE = 8
     CAPITAL = 9
-    FAMILY = 10
+    SORT = 10
 
 
 @lean
@@ -61,7 +61,7 @@ def tail_bound(a, b, u):
 @lean
 def put(points, k, kind, u, rho, side):
     """Point k is this one from now on."""
-    points[k, Point.U], points[k, Point.SIDE], points[k, Point.FAMILY] = u, side, kind
+    points[k, Point.U], points[k, Point.SIDE] = u, side
     if not (kind == Family.UNIT or has_bets(kind)):
         return
     u = min(max(u, LEAST), 1.0 - LEAST)
@@ -76,7 +76,8 @@ def put(points, k, kind, u, rho, side):
 def weigh(points, k, seen, rho):
     """No evidence against a point is larger than this."""
     u, side, n, p = points[k, Point.U], int(points[k, Point.SIDE]), seen.n, seen.p
-    if seen.family == Family.UNIT or has_bets(seen.family):
+    points[k, Point.SORT] = sort_of(seen.family, seen.whole)
+    if (seen.family == Family.UNIT or has_bets(seen.family)) and not seen.whole < np.inf:
         u, yes, no = min(max(u, LEAST), 1.0 - LEAST), n * p, max(n * (1.0 - p), 0.0)
         a, b = points[k, Point.A] + yes, points[k, Point.B] + no
         found = log_beta(a, b) + points[k, Point.FIXED] - yes * points[k, Point.LOG_U] - no * points[k, Point.LOG_V]
@@ -94,6 +95,7 @@ def weigh(points, k, seen, rho):
 @lean
 def weigh_well(points, k, seen, rho):
     """As ``weigh``, but exactly."""
+    points[k, Point.SORT] = sort_of(seen.family, seen.whole)
     mixed, bet = parts(seen, points[k, Point.U], rho, int(points[k, Point.SIDE]))
     error = WITNESS_ERROR + WITNESS_ERROR_EACH * seen.n
     points[k, Point.EVIDENCE], points[k, Point.CAPITAL] = mixed + error, bet + error
@@ -102,7 +104,7 @@ def weigh_well(points, k, seen, rho):
 @lean
 def against(points, k):
     """The evidence against a point."""
-    return alone(int(points[k, Point.FAMILY]), points[k, Point.EVIDENCE], points[k, Point.CAPITAL])
+    return alone(int(points[k, Point.SORT]), points[k, Point.EVIDENCE], points[k, Point.CAPITAL])
 
 
 @lean
@@ -110,8 +112,8 @@ def against_both(points, k):
     """The evidence against points k and k + 1 together."""
     other = k + 1
     return together(
-        int(points[k, Point.FAMILY]), points[k, Point.EVIDENCE], points[k, Point.CAPITAL],
-        int(points[other, Point.FAMILY]), points[other, Point.EVIDENCE], points[other, Point.CAPITAL],
+        int(points[k, Point.SORT]), points[k, Point.EVIDENCE], points[k, Point.CAPITAL],
+        int(points[other, Point.SORT]), points[other, Point.EVIDENCE], points[other, Point.CAPITAL],
     )  # fmt: skip
 
 

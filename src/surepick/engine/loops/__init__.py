@@ -62,7 +62,7 @@ def loops() -> tuple[Loop, ...]:
 
 def find(explorer: Any, batch: int = 1) -> Loop | None:
     """The compiled loop that takes the same samples as the Python loop for this explorer, if there is one."""
-    if not explorer.able.all():
+    if explorer.closed.any():
         return None
     if type(explorer.record) is not Moments:  # a subclass may estimate something else
         return None
@@ -72,6 +72,8 @@ def find(explorer: Any, batch: int = 1) -> Loop | None:
     if data is None or explorer.confidence.lower(explorer.record) is None:
         return None
     for loop in loops():
+        if explorer.problem.finite and (batch > 1 or explorer.spend or not loop.finite):
+            continue
         if (explorer.epsilon > 0 and not loop.near) or ((batch > 1 or explorer.spend) and not loop.batches):
             continue
         if type(data) is loop.data and _runs(loop, explorer.policy) and loop.fits(explorer):

@@ -15,7 +15,7 @@ import math
 from ..compile import lean, tight
 from ..enums import State, Verdict
 from ..kernels.costs import cheaper
-from ..kernels.exchanges import behind, halved, least_seen
+from ..kernels.exchanges import behind, exhausted, halved, least_seen
 from ..kernels.glr import Fact, by_rates, glr, rates
 from ..kernels.tournament import LOOSE, SECOND, play, play_one
 from .batch import PlanState, plan, planned
@@ -40,6 +40,8 @@ def richer(e, game):
     bets, and for arms of different costs."""
     table, arms, counts = game.table, game.arms, game.table.counts
     h, j = table.pair[UPPER, e], table.pair[LOWER, e]
+    if exhausted(h, counts, arms) or exhausted(j, counts, arms):
+        return j if exhausted(h, counts, arms) else h, 0.0
     if arms.costs[h] != arms.costs[j]:
         first = cheaper(h, j, table.slopes[UPPER, e], table.slopes[LOWER, e], arms, counts)
         return h if first else j, 0.0
@@ -75,8 +77,12 @@ def choose(e, certified, game):
     if arm >= 0 or certified:
         return arm, 0.0
     if state[State.FEWEST] < math.sqrt(state[State.TOTAL]) - 0.5 * len(counts):
-        arm = behind(counts, game.arms.costs)
-        state[State.FEWEST] = least_seen(counts, game.arms.costs)
+        if game.arms.finite.shape[1] > 0:
+            arm = behind(counts, game.arms.costs, game.arms.finite[0])
+            state[State.FEWEST] = least_seen(counts, game.arms.costs, game.arms.finite[0])
+        else:
+            arm = behind(counts, game.arms.costs)
+            state[State.FEWEST] = least_seen(counts, game.arms.costs)
     return (arm, 0.0) if arm >= 0 else richer(e, game)
 
 

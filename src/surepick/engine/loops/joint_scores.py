@@ -9,7 +9,20 @@ import numpy as np
 from ..compile import lean, tight
 from ..enums import Column, Family, Span, State, Verdict
 from ..kernels.exchanges import ONE_SIDED
-from ..kernels.glr import Fact, Spare, factor_of, glr, glr_bound, glr_bound_alike, glr_bounds, glr_of_two, in_order, price_of
+from ..kernels.finite import certain
+from ..kernels.glr import (
+    Fact,
+    Spare,
+    factor_of,
+    glr,
+    glr_bound,
+    glr_bound_alike,
+    glr_bounds,
+    glr_of_two,
+    in_order,
+    price_of,
+    whole_of,
+)
 from ..kernels.growth_bounds import Known, growth_bounds
 from ..kernels.record import offset_of
 from ..kernels.sequences import seen_in
@@ -27,6 +40,10 @@ def see(i, game):
         arms.families[i], table.known[i, Fact.FAMILY], table.known[i, Fact.N] = family, family, np.nan
         table.state[State.ALIKE] = table.state[State.SQUARE] = table.state[State.GROWTH] = 0
     arms.n[i], arms.p[i], arms.atoms[0, i], arms.atoms[1, i] = n, p, seen.inner, seen.share
+    if arms.finite.shape[1] > 0:
+        arms.finite[1, i], arms.finite[2, i] = seen.draws, seen.drawn
+        least, most = certain(i, span[Span.LOW, i], span[Span.HIGH, i], n, p, game.sequence.units, record)
+        arms.low[i], arms.high[i], table.known[i, Fact.LOW], table.known[i, Fact.HIGH] = least, most, least, most
     reference = game.rule.reference
     if record.variance:
         theta = record.table[i, Column.ESTIMATE]
@@ -49,7 +66,7 @@ def number(i, n, game):
     """So many observations of an arm count."""
     known, rho, family = game.table.known, game.arms.rho[i], int(game.table.known[i, Fact.FAMILY])
     known[i, Fact.N] = n
-    known[i, Fact.FACTOR], known[i, Fact.HALF] = factor_of(family, n, rho), price_of(family, n, rho)
+    known[i, Fact.FACTOR], known[i, Fact.HALF] = factor_of(family, n, whole_of(i, game.arms), rho), price_of(family, n, rho)
 
 
 @tight

@@ -73,8 +73,8 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
     known[:, Fact.SHIFT], known[:, Fact.SCALE] = arms.shift, arms.scale
     for values in (arms.families, arms.scale, arms.shift, arms.low, arms.high):
         alike = alike and bool((values == values[0]).all())
-    alike = alike and arms.families[0] in (Family.UNIT, Family.COINS, Family.NORMAL)
-    growth = bool(np.isin(arms.families, (Family.BETS, Family.LUMPS)).all())
+    alike = alike and arms.families[0] in (Family.UNIT, Family.COINS, Family.NORMAL) and arms.finite.size == 0
+    growth = bool(np.isin(arms.families, (Family.BETS, Family.LUMPS)).all()) and arms.finite.size == 0
     halves = int((paired & (record.counts % 2 == 1)).sum())
     return Table(
         pair=np.zeros((2, spots), whole), slopes=np.ones((2, spots)), levels=np.full(spots, np.nan), scores=np.zeros((4, spots)),
@@ -107,6 +107,7 @@ def game_of(explorer: Any, source: Any, spots: int, alike: bool) -> Game:
     _, sequence, record, stock = lowered(explorer, source)
     arms = policy.weigh(view)
     arms = arms._replace(families=arms.families.copy(), n=arms.n.copy(), p=arms.p.copy(), atoms=arms.atoms.copy())
+    arms = arms._replace(low=arms.low.copy(), high=arms.high.copy(), finite=arms.finite.copy())
     rule = Rule(float(policy.threshold(explorer.delta)), float(policy.reference(view)))
     table = table_of(spots, policy.decision(view), alike, record, arms, explorer.confidence.paired)
     return Game(rule, table, arms, sequence, record, stock, batch_of(explorer, source))

@@ -72,4 +72,4 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     return stretch_of(explorer, source, explorer.policy.pairs, True)
 
 
-LOOP = Loop(("joint",), seated(Tree, seat), prepare, batches=True, parameters=("box_share",))
+LOOP = Loop(("joint",), seated(Tree, seat), prepare, batches=True, finite=True, parameters=("box_share",))

@@ -17,10 +17,11 @@ from ..compile import kernel, lean, tight
 from ..data import Array, Exchanges
 from ..enums import Column, Family, State
 from ..kernels.exchanges import SLACK, unsure
+from ..kernels.finite import spread
 from ..kernels.gains import blur, gain
 from ..kernels.glr import Fact, seen_of
 from ..kernels.leads import within, within_together
-from ..kernels.mixtures import interval, of_values, spread
+from ..kernels.mixtures import interval, of_values
 from ..kernels.sequences import placed
 from ..kernels.sides import BOTH
 from ..kernels.tournament import ORDER, SCORE
