@@ -329,7 +329,7 @@ def test_what_is_certain_is_so_and_closes() -> None:
         for n, x in enumerate(values, 1):
             record.update(0, np.array([x]))
             if n >= problem.first[0]:
-                (least,), (most,) = sequence.certain(record, sequence.seen(record))
+                (least,), (most,) = sequence.certain(record, sequence.seen(record)[1])
                 assert least - 1e-12 <= truth <= most + 1e-12
         assert least == most == record.estimates[0] == pytest.approx(truth)
         assert sequence.box(record) == (least, most)
