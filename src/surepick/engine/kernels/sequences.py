@@ -13,7 +13,7 @@ from .bets import atoms_of
 from .finite import certain
 from .intervals import bernstein_reach, kl_interval, kt_regret
 from .mixtures import interval
-from .record import offset_of
+from .record import offset_of, tally_of
 from .redraws import has_redraws
 from .student import student_seen
 
@@ -56,27 +56,38 @@ def unit_of(i, units, record):
     return n, p
 
 
-@lean
+@tight
 def seen_in(i, units, record):
     """One arm as evidence sees it, as ``Mixture.seen`` has it."""
+    if has_redraws(i, record.redraws):
+        return seen_anew(i, units, tally_of(record), tally_of(record.redraws))
+    return seen_once(i, units, tally_of(record))
+
+
+@lean
+def seen_once(i, units, record):
+    """An arm whose values are only drawn once."""
     family, inner, share = int(units[Unit.FAMILY, i]), 0.5, 0.0
     if family == Family.STUDENT:
         n, p, inner, share = student_seen(i, record.counts, record.table)
         return Seen(family, n, p, inner, share, np.inf, 0.0, 0.0)
-    whole, draws, drawn = record.table[i, Column.POPULATION], 0.0, 0.0
-    if not has_redraws(i, record.redraws):
-        n, p = unit_of(i, units, record)
-        if family == Family.BETS:
-            inner, share = atoms_of(max(n, 1.0), record.table[i, Column.UPWARD], record.table[i, Column.DOWNWARD])
-        return Seen(family, n, p, inner, share, whole, draws, drawn)
-    redraws = record.redraws
+    n, p = unit_of(i, units, record)
+    if family == Family.BETS:
+        inner, share = atoms_of(max(n, 1.0), record.table[i, Column.UPWARD], record.table[i, Column.DOWNWARD])
+    return Seen(family, n, p, inner, share, record.table[i, Column.POPULATION], 0.0, 0.0)
+
+
+@lean
+def seen_anew(i, units, record, redraws):
+    """An arm whose values are drawn with replacement, too."""
+    family, inner, share = int(units[Unit.FAMILY, i]), 0.5, 0.0
     draws, drawn = unit_of(i, units, redraws)
     if family == Family.BETS:
         inner, share = atoms_of(max(draws, 1.0), redraws.table[i, Column.UPWARD], redraws.table[i, Column.DOWNWARD])
     if units[Unit.PAIRED, i] > 0.0:
         return Seen(family, draws, drawn, inner, share, np.inf, 0.0, 0.0)
     n, p = unit_of(i, units, record)
-    return Seen(family, n, p, inner, share, whole, draws, drawn)
+    return Seen(family, n, p, inner, share, record.table[i, Column.POPULATION], draws, drawn)
 
 
 @lean
