@@ -28,6 +28,14 @@ def state_of(**entries: int) -> Array:
 # -- one exploration ----------------------------------------------------------------------------------------------------
 
 
+class Tally(NamedTuple):
+    """So much of a record as one more observation changes: what is handed on whole costs time by its length."""
+
+    counts: Array
+    table: Array
+    variance: bool
+
+
 class Redraws(NamedTuple):
     """Draws with replacement from values drawn without, as a record of their own; see :class:`surepick.redraws.Redraws`."""
 
@@ -99,6 +107,16 @@ class Seen(NamedTuple):
     whole: float = np.inf
     draws: float = 0.0
     drawn: float = 0.0
+
+
+class Glimpse(NamedTuple):
+    """As much of :class:`Seen` as guides of the sampling need."""
+
+    family: int
+    n: float
+    p: float
+    inner: float
+    share: float
 
 
 class Arms(NamedTuple):

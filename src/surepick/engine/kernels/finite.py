@@ -54,7 +54,7 @@ def possible(n, p, whole):
 @tight
 def effective(n, whole):
     """About how many draws with replacement so many without are worth."""
-    return n / max(1.0 - n / whole, LEAST_LEFT)
+    return n / max(1.0 - n / whole, LEAST_LEFT) if whole < np.inf else n
 
 
 @lean

@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from ..compile import lean, tight
-from ..data import Seen
+from ..data import Glimpse, Seen
 from ..enums import Family
 from .bets import by_growth, growth_from
 from .divergence import divergence, divergence_bound, kl_bound, tilt_of
@@ -69,6 +69,12 @@ def seen_of(i, arms):
 
 
 @tight
+def glimpse_of(i, arms):
+    """One arm as guides see it."""
+    return Glimpse(arms.families[i], arms.n[i], arms.p[i], arms.atoms[0, i], arms.atoms[1, i])
+
+
+@tight
 def whole_of(i, arms):
     """How many values an arm has."""
     return arms.finite[0, i] if arms.finite.shape[1] > 0 else np.inf
@@ -117,7 +123,8 @@ def base_of(h, j, slope_h, slope_j, arms):
 def settled(h, j, slope_h, slope_j, base, more, arms):
     """Whatever the parameters are, slope_h theta_h + more >= slope_j theta_j: also if they tie, one of them being known."""
     most, least = slope_j * (arms.high[j] - base), slope_h * (arms.low[h] - base) + more
-    return most < least or (most == least and (arms.low[h] == arms.high[h] or arms.low[j] == arms.high[j]))
+    tied = arms.low[h] == arms.high[h] or arms.low[j] == arms.high[j]
+    return most < least or (most == least and tied)
 
 
 @lean
@@ -147,8 +154,8 @@ def in_order(h, j, slope_h, slope_j, arms):
 def glr_at(g, h, j, slope_h, slope_j, arms):
     w_h, w_j = weight_of(h, arms), weight_of(j, arms)
     base = base_of(h, j, slope_h, slope_j, arms)
-    d_h = divergence(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
-    return w_h * d_h + w_j * divergence(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
+    d_h = divergence(glimpse_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
+    return w_h * d_h + w_j * divergence(glimpse_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
 
 
 @tight
@@ -156,10 +163,11 @@ def least_level(h, j, slope_h, slope_j, arms):
     """The level at which the likelihood ratio is least, and NaN; or no level, and what it is without."""
     base = base_of(h, j, slope_h, slope_j, arms)
     start, end = bracket(h, j, slope_h, slope_j, base, arms)
-    if settled(h, j, slope_h, slope_j, base, 0.0, arms):
-        return start, np.inf
-    if start > end:
-        return start, np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) else 0.0
+    if start >= end:
+        if settled(h, j, slope_h, slope_j, base, 0.0, arms):
+            return start, np.inf
+        if start > end:
+            return start, 0.0
     at_h, at_j = level_seen(h, slope_h, base, arms), level_seen(j, slope_j, base, arms)
     if at_h <= at_j:
         return start, 0.0
@@ -178,8 +186,8 @@ def least_level(h, j, slope_h, slope_j, arms):
     unit_h, unit_j = slope_h * arms.scale[h], slope_j * arms.scale[j]
     least, most, stride = a, b, b - a
     for _ in range(60):  # Newton's method for the zero of the derivative, which rises; halving where that leads too little far
-        h_1, h_2 = tilt_of(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
-        j_1, j_2 = tilt_of(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
+        h_1, h_2 = tilt_of(glimpse_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
+        j_1, j_2 = tilt_of(glimpse_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
         tilt = w_h * h_1 / unit_h + w_j * j_1 / unit_j
         bend = w_h * h_2 / (unit_h * unit_h) + w_j * j_2 / (unit_j * unit_j)
         if tilt > 0.0:
@@ -209,8 +217,8 @@ def rates(h, j, slope_h, slope_j, arms):
     if not math.isnan(found):
         return 0.0, 0.0
     base = base_of(h, j, slope_h, slope_j, arms)
-    d_h = divergence(seen_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
-    return d_h, divergence(seen_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
+    d_h = divergence(glimpse_of(h, arms), (g / slope_h - (arms.shift[h] - base)) / arms.scale[h])
+    return d_h, divergence(glimpse_of(j, arms), (g / slope_j - (arms.shift[j] - base)) / arms.scale[j])
 
 
 @tight
@@ -279,11 +287,12 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     """
     start = max(slope_h * known[h, Fact.LOW], slope_j * known[j, Fact.LOW])
     end = min(slope_h * known[h, Fact.HIGH], slope_j * known[j, Fact.HIGH])
-    tied = known[h, Fact.LOW] == known[h, Fact.HIGH] or known[j, Fact.LOW] == known[j, Fact.HIGH]
-    if (start > end or tied) and slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW]:
-        return np.inf, level
-    if start > end:
-        return 0.0, level
+    if start >= end:
+        tied = known[h, Fact.LOW] == known[h, Fact.HIGH] or known[j, Fact.LOW] == known[j, Fact.HIGH]
+        if (start > end or tied) and slope_j * known[j, Fact.HIGH] <= slope_h * known[h, Fact.LOW]:
+            return np.inf, level
+        if start > end:
+            return 0.0, level
     at_h, at_j = slope_h * known[h, Fact.SEEN], slope_j * known[j, Fact.SEEN]
     if at_h <= at_j:
         return 0.0, level
@@ -295,16 +304,7 @@ def glr_bound(level, h, j, slope_h, slope_j, known):
     for side in range(2):
         i, slope = (h, slope_h) if side == 0 else (j, slope_j)
         w, shift = known[i, Fact.FACTOR], known[i, Fact.SHIFT]
-        seen = Seen(
-            int(known[i, Fact.FAMILY]),
-            known[i, Fact.N],
-            known[i, Fact.P],
-            known[i, Fact.INNER],
-            known[i, Fact.SHARE],
-            np.inf,
-            0.0,
-            0.0,
-        )
+        seen = Glimpse(int(known[i, Fact.FAMILY]), known[i, Fact.N], known[i, Fact.P], known[i, Fact.INNER], known[i, Fact.SHARE])
         theta, per_unit = level / slope, 1.0 / known[i, Fact.SCALE]
         u, per_level = (theta - shift) * per_unit, per_unit / slope
         value, first, second = tangent(seen, u)

@@ -198,10 +198,11 @@ def least_evidence(h, j, slope_h, slope_j, arms, more=0.0, enough=-np.inf):
     base = base_of(h, j, slope_h, slope_j, arms)
     start = max(slope_h * (arms.low[h] - base) + more, slope_j * (arms.low[j] - base))
     end = min(slope_h * (arms.high[h] - base) + more, slope_j * (arms.high[j] - base))
-    if settled(h, j, slope_h, slope_j, base, more, arms):
-        return np.inf
-    if start > end:
-        return np.inf if slope_j * (arms.high[j] - base) <= slope_h * (arms.low[h] - base) + more else -np.inf
+    if start >= end:
+        if settled(h, j, slope_h, slope_j, base, more, arms):
+            return np.inf
+        if start > end:
+            return -np.inf
     # Pairs may show a variance that no arm can have. What is seen of h beyond its range must not hide that l may lie above all of
     # that range: the least is on the boundary only if h can be where it is seen.
     at_h = min(level_seen(h, slope_h, base, arms), slope_h * (arms.high[h] - base)) + more

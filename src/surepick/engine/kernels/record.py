@@ -6,6 +6,7 @@ import math
 
 from ...estimators import HELD_LEAST
 from ..compile import lean, tight
+from ..data import Tally
 from ..enums import Column
 from .redraws import has_redraws, place
 
@@ -41,12 +42,18 @@ def hold(arm, x, old, before, record):
         table[arm, Column.HELD_SQUARES] = table[arm, Column.SQUARES]
 
 
-@lean
+@tight
 def observe(arm, x, record):
     """As ``Moments.update`` does for one value, to the last bit."""
     if has_redraws(arm, record.redraws):
         take(arm, record.counts[arm], x, record.table[arm, Column.POPULATION], record.redraws)
-    note(arm, x, record)
+    note(arm, x, tally_of(record))
+
+
+@tight
+def tally_of(record):
+    """A record, or one of draws with replacement, without what is not needed here."""
+    return Tally(record.counts, record.table, record.variance)
 
 
 @lean
@@ -93,13 +100,13 @@ def take(arm, seen, x, population, redraws):
     values[start + seen] = x
     if not seen + 1 < population:
         return
-    key = redraws.keys[arm]
+    key, tally = redraws.keys[arm], tally_of(redraws)
     drawn = place(key, redraws.counts[arm], population)
     while drawn < seen:
-        note(arm, values[start + drawn], redraws)
+        note(arm, values[start + drawn], tally)
         drawn = place(key, redraws.counts[arm], population)
-    note(arm, x, redraws)
+    note(arm, x, tally)
     if redraws.variance and not math.isnan(redraws.table[arm, Column.WAITING]):
         after = place(key, redraws.counts[arm], population)
         if after <= seen:
-            note(arm, values[start + after], redraws)
+            note(arm, values[start + after], tally)

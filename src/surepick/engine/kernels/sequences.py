@@ -13,7 +13,7 @@ from .bets import bets_seen
 from .finite import certain
 from .intervals import bernstein_reach, kl_interval, kt_regret
 from .mixtures import interval
-from .record import offset_of
+from .record import offset_of, tally_of
 from .redraws import has_redraws
 from .student import student_seen
 
@@ -56,26 +56,38 @@ def unit_of(i, units, record):
     return n, p
 
 
-@lean
+@tight
 def seen_in(i, units, record):
     """One arm as evidence sees it, as ``Mixture.seen`` has it."""
-    family, inner, share = int(units[Unit.FAMILY, i]), 0.5, 0.0
+    if has_redraws(i, record.redraws):
+        return seen_anew(i, units, tally_of(record), tally_of(record.redraws))
+    return seen_once(i, units, tally_of(record))
+
+
+@lean
+def seen_once(i, units, record):
+    """An arm whose values are only drawn once."""
+    family = int(units[Unit.FAMILY, i])
     if family == Family.STUDENT:
         n, p, inner, share = student_seen(i, record.counts, record.table)
         return Seen(family, n, p, inner, share, np.inf, 0.0, 0.0)
-    paired, again = units[Unit.PAIRED, i] > 0.0, has_redraws(i, record.redraws)
-    if family == Family.BETS and not again:
-        return bets_seen(i, paired, record.counts, record.table)
-    draws, drawn = 0.0, 0.0
     if family == Family.BETS:
-        anew = bets_seen(i, paired, record.redraws.counts, record.redraws.table)
-        if paired:
-            return anew
+        return bets_seen(i, units[Unit.PAIRED, i] > 0.0, record.counts, record.table)
+    n, p = unit_of(i, units, record)
+    return Seen(family, n, p, 0.5, 0.0, record.table[i, Column.POPULATION], 0.0, 0.0)
+
+
+@lean
+def seen_anew(i, units, record, redraws):
+    """An arm whose values are drawn with replacement, too."""
+    family, inner, share, paired = int(units[Unit.FAMILY, i]), 0.5, 0.0, units[Unit.PAIRED, i] > 0.0
+    if family == Family.BETS:
+        anew = bets_seen(i, paired, redraws.counts, redraws.table)
         family, draws, drawn, inner, share = anew.family, anew.n, anew.p, anew.inner, anew.share
-    elif again:
-        draws, drawn = unit_of(i, units, record.redraws)
-        if paired:
-            return Seen(family, draws, drawn, inner, share, np.inf, 0.0, 0.0)
+    else:
+        draws, drawn = unit_of(i, units, redraws)
+    if paired:
+        return Seen(family, draws, drawn, inner, share, np.inf, 0.0, 0.0)
     n, p = unit_of(i, units, record)
     return Seen(family, n, p, inner, share, record.table[i, Column.POPULATION], draws, drawn)
 
