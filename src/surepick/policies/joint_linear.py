@@ -8,15 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
-from ..checks import MANY, whole
 from ..confidence.base import Confidence
-from ..confidence.mixture import TUNED, width
+from ..confidence.mixture import Mixture
 from ..engine import compiled
-from ..engine.data import JointTest
-from ..engine.enums import SAME_SLOPE, TRIES
+from ..engine.data import JointTest, Stakes
+from ..engine.enums import TRIES, Family
 from ..estimators import Mean, Moments
 from ..problems.base import Problem
-from .base import Policy, View, spread
+from .base import TINY, Policy, View, spread
 
 
 class JointLinear(Policy):
@@ -54,33 +53,31 @@ class JointLinear(Policy):
     a: float
     b: float
     parts: int
-    whole: bool
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
         if type(problem.parameter) is not Mean:
             return "the mean as its parameter"
-        if problem.unscaled:
-            return "arms with bounds or a scale"
         if problem.listed is not None:
             return None
         if not problem.linear:
             return "0/1 decisions with a linear reward"
         return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
-    def __init__(self, *, tuned: int = TUNED, box_share: float = 0.1) -> None:
-        self.tuned: int = whole(tuned, "tuned", 1, MANY)
+    def __init__(self, *, box_share: float = 0.1) -> None:
         self._share_out(box_share)
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
         self.listed: Floats | None = None if problem.listed is None else problem.listed.astype(np.float64)
         self.sign: float = problem.sign
-        self.half: Floats = problem.scales / 2.0  # R
         if self.listed is None:
-            self.a, self.b, self.parts, self.whole = union(problem)
+            self.a, self.b, self.parts = priced(problem)
         else:
-            self.a, self.b, self.parts, self.whole = math.log(max(len(self.listed) - 1, 1)), 0.0, 1, False
+            self.a, self.b, self.parts = math.log(max(len(self.listed) - 1, 1)), 0.0, 1
+
+    def lacks(self, confidence: Confidence) -> str | None:
+        return None if isinstance(confidence, Mixture) else "evidence, which mixture martingales have"
 
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         return self._state(view).decision
@@ -116,34 +113,38 @@ class JointLinear(Policy):
             return gap
         if state.rival is None:
             return 0.0
-        gain = -compiled("linear").closest(self.listed, state.test)[1] if self.listed is not None else self._gain(state.test)
+        if self.listed is None:
+            gain = self._gain(state)
+        else:
+            gain = compiled("linear_proof").most_gained(self.listed, state.test, state.stakes)
         return min(gap, view.share(decision, max(0.0, gain)))
 
-    def _gain(self, test: JointTest) -> float:
+    def _gain(self, state: _State) -> float:
         """The linear bound holds for every slope; the best one suits the decision that it finds.
 
         A decision that differs by several alternatives pays for each of them.
         """
-        room, weights = compiled("linear"), np.empty(self.problem.m)
-        slope, found = room.first_slope(test), math.inf
+        room, weights, test, stakes = compiled("linear_proof"), np.empty(self.problem.m), state.test, state.stakes
+        k, mu = room.opening(self.rival_of(state), test, stakes)
+        found = math.inf
         for _ in range(TRIES):
-            room.bend(slope, test, weights)
+            room.bend(k, mu, test, stakes, weights)
             other = self._best(weights)
-            found = min(found, room.excess(other, slope, test) + slope * float(test.base[0]) * self.parts)
-            if room.differ(other, test) == 0:
+            found = min(found, room.excess(other, k, mu, test, stakes) + room.base(k, mu, test) * self.parts)
+            if compiled("linear").differ(other, test) == 0:
                 break
-            slope = room.slope_of(other, test)
+            k, mu = room.opening(other, test, stakes)
         return found
+
+    @staticmethod
+    def rival_of(state: _State) -> np.ndarray[Any, Any]:
+        return state.decision if state.rival is None else state.rival
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def level(self, delta: float) -> float:
         """ln(1 / delta) + a, for the part of delta that is not the box's."""
         return self.a - math.log(delta * (1.0 - self.box_share))
-
-    def rho(self, delta: float) -> float:
-        """The width of the mixtures, for the delta of before the data."""
-        return width(-math.log(delta * (1.0 - self.box_share)), self.tuned)
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint_linear")
@@ -152,52 +153,69 @@ class JointLinear(Policy):
         return found
 
     def _look(self, view: View) -> _State:
-        problem = self.problem
+        problem, confidence = self.problem, view.confidence
+        assert isinstance(view.record, Moments) and isinstance(confidence, Mixture)
         means = np.clip(view.estimates, problem.low, problem.high)
         decision = problem.solve_at(means)
-        spread, regret = np.empty(problem.m), np.empty(problem.m)
-        total = compiled("linear").weigh(view.counts, self.half, self.rho(view.fixed), spread, regret)
-        price = np.zeros(problem.m) if self.whole else self.b + regret
-        base = np.array([self.level(view.delta) + (total if self.whole else 0.0)])
-        assert isinstance(view.record, Moments)
+        spread, stakes, away = np.empty(problem.m), compiled("stakes").stakes_of(problem.m), self.away(confidence)
+        given = confidence.families, confidence.seen(view.record), confidence.scales(view.record), stakes, spread
+        compiled("stakes").see_all(*given)
         held = decision if self.listed is None else decision.astype(np.float64)
-        test = JointTest(held, self.sign * means, spread, price, view.record.rounding, base)
-        return _State(decision, self._search(test) if self.listed is None else self._among(test), test)
+        base, price = self.base(view.delta), np.full(problem.m, self.b)
+        test = JointTest(held, self.sign * means, spread, price, view.record.rounding, base, np.array([self.sign]), away)
+        return _State(decision, self._search(test, stakes) if self.listed is None else self._among(test, stakes), test, stakes)
 
-    def _among(self, test: JointTest) -> np.ndarray[Any, Any] | None:
-        """The listed decision that blocks most."""
+    def base(self, delta: float) -> Floats:
+        """See :class:`surepick.engine.enums.Base`."""
+        return np.array([self.level(delta), self.level(delta), self.b])
+
+    def away(self, confidence: Mixture) -> Floats:
+        """Octaves from the stakes that suit the arm with the largest unit, and change, to those of an arm."""
+        fixed = confidence.families != Family.STUDENT  # the others have a unit of their own values
+        octaves = np.log2(np.where(fixed, confidence.scale, 1.0))
+        most = 1.0 if self.listed is None else max(float(np.ptp(self.listed, axis=0).max()), TINY)
+        found: Floats = np.where(fixed, octaves[fixed].max(initial=-math.inf) - octaves, 0.0) + math.log2(most)
+        return found
+
+    def _among(self, test: JointTest, stakes: Stakes) -> np.ndarray[Any, Any] | None:
+        """A listed decision that may be better."""
         assert self.problem.listed is not None
         row, margin = compiled("linear").closest(self.listed, test)
+        if margin > 0.0:
+            row = compiled("linear_proof").row_blocking(row, self.listed, test, stakes)
+            if row < 0:
+                return None
         found: np.ndarray[Any, Any] = self.problem.listed[row].copy()
-        return None if margin > 0.0 else found
+        return found
 
-    def _search(self, test: JointTest) -> np.ndarray[Any, Any] | None:
-        room, weights = compiled("linear"), np.empty(self.problem.m)
-        slope = room.first_slope(test)
-        room.bend(slope, test, weights)
+    def _search(self, test: JointTest, stakes: Stakes) -> np.ndarray[Any, Any] | None:
+        guide, room, weights = compiled("linear"), compiled("linear_proof"), np.empty(self.problem.m)
+        slope = guide.first_slope(test)
+        guide.bend(slope, test, weights)
         best = self._best(weights)
-        if room.differ(best, test) > 0 and room.lead(best, test) >= 0.0:
+        if guide.differ(best, test) > 0 and (guide.lead(best, test) >= 0.0 or room.blocks(best, test, stakes)[0]):
             return best  # an oracle call is enough to see that something blocks
+        k, mu = room.opening(best, test, stakes)
         for i in range(self.problem.m):
-            other = self._arm(test, i, slope)
+            other = self._arm(test, stakes, i, k, mu)
             if other is not None:
                 return other
         return None
 
-    def _arm(self, test: JointTest, i: int, slope: float) -> np.ndarray[Any, Any] | None:
+    def _arm(self, test: JointTest, stakes: Stakes, i: int, k: int, mu: float) -> np.ndarray[Any, Any] | None:
         """A decision with another entry for arm i that may be better; None if there is none."""
-        room, weights = compiled("linear"), np.empty(self.problem.m)
+        room, weights = compiled("linear_proof"), np.empty(self.problem.m)
         for _ in range(TRIES):
-            room.bend_with(i, slope, test, weights)
+            room.bend_with(i, k, mu, test, stakes, weights)
             other = self._best(weights)
-            if other[i] == test.decision[i] or room.certain(other, slope, test):  # there is none, or all are worse
+            if other[i] == test.decision[i] or room.certain(other, k, mu, test, stakes):  # there is none, or all are worse
                 return None
-            if room.lead(other, test) >= 0.0:
+            if room.blocks(other, test, stakes)[0]:
                 return other
-            new = room.slope_of(other, test)
-            if abs(new - slope) <= SAME_SLOPE * slope:
+            before = k, mu
+            k, mu = room.opening(other, test, stakes)
+            if (k, mu) == before:
                 break
-            slope = new
         return other
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
@@ -208,15 +226,14 @@ class _State(NamedTuple):
     decision: np.ndarray[Any, Any]
     rival: np.ndarray[Any, Any] | None
     test: JointTest
+    stakes: Stakes
 
 
-def union(problem: Problem) -> tuple[float, float, int, bool]:
-    """a, b and k of the union over alternatives, or the product over all arms, which needs none (True): what is cheaper.
-
-    Chosen before any data: at the count that mixtures are tuned for, an arm costs about 1.
+def priced(problem: Problem) -> tuple[float, float, int]:
+    """a, b and k of the union over alternatives, or of that over all sets of arms, which are 2^m: what is cheaper for a decision
+    that differs by as many arms as may be. Chosen before any data.
     """
     a, b, parts = problem.alternatives()
     size = 2.0 * float(problem.solve_at(np.full(problem.m, problem.sign)).sum())
-    if a + (b + 1.0) * min(size, problem.m) >= problem.m:
-        return 0.0, 0.0, 1, True
-    return a, b, parts, False
+    every = problem.m * math.log(2.0)
+    return (every, 0.0, 1) if a + b * min(size, problem.m) >= every else (a, b, parts)

@@ -1,0 +1,217 @@
+"""Whether another decision is certainly worse, by evidence about all arms in which it differs; see policies/joint_linear.py.
+
+For a decision y with change c, of support S, let A be what it is behind by at the means, and e_i(m) the conjugate evidence of
+stakes.py. For every slope mu > 0 and every k the evidence against all parameters at which y is as good is at least
+mu A + sum over S of e_i(mu |c_i|). So y is excluded if for some mu and k
+
+    A > (ln(1 / delta) + a - ln w_k + sum over S of (b - e_i(mu |c_i|))) / mu,
+
+of which the right side is linear in the entries of a 0/1 decision: one call of a maximiser bounds all of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..compile import kernel, lean, tight
+from ..enums import Base, Family, Known
+from .stakes import NEAR, NONE, PAYS, SIZES, conjugate
+
+FIRST_STEP = 1.6  # of slopes, as a factor
+SAME = 1e-9  # relative to a reach: it is no better for so little
+
+
+@tight
+def about(k, i, change, test):
+    """The stakes of an arm, where those of the arm with the largest unit and change are about S_k."""
+    away = test.away[i] if change == 1.0 else test.away[i] - math.log2(change)
+    return min(max(k + int(math.floor(away + 0.5)), 0), NONE - 1)
+
+
+@tight
+def needed(i, change, k, mu, test, stakes):
+    """What an arm that differs adds to what is needed: its part of the union's price, and its conjugate evidence."""
+    size = abs(change)
+    side = 0 if change * test.sign[0] < 0.0 else 1
+    return test.base[Base.EACH] - conjugate(about(k, i, size, test), mu * size, side, i, stakes)
+
+
+@lean
+def reach(other, k, mu, test, stakes):
+    """By how much another decision may be better than it looks."""
+    need = test.base[Base.LEVEL] + PAYS[k]
+    for i in range(len(other)):
+        change = float(other[i] - test.decision[i])
+        if change != 0.0:
+            need += needed(i, change, k, mu, test, stakes)
+    return need / mu
+
+
+@lean
+def behind_by(other, test):
+    """A, less what rounding may take from it."""
+    ahead = 0.0
+    for i in range(len(other)):
+        change = float(other[i] - test.decision[i])
+        if change != 0.0:
+            ahead -= change * test.value[i] + abs(change) * test.rounding[i]
+    return ahead
+
+
+@lean
+def slope_about(other, test):
+    """About the slope that suits a decision."""
+    spread, price = 0.0, test.base[Base.LEVEL] + 2.0
+    for i in range(len(other)):
+        change = float(other[i] - test.decision[i])
+        if change != 0.0:
+            spread += change * change * test.spread[i]
+            price += test.base[Base.EACH] + 0.3
+    return math.sqrt(2.0 * price / spread) if spread > 0.0 else 1.0
+
+
+@kernel
+def tightest(other, enough, test, stakes):
+    """The least reach of a decision that is found, and its k and mu; no further once it is below ``enough``."""
+    mu, k, least = slope_about(other, test), 0, np.inf
+    for c in range(NONE):
+        found = reach(other, c, mu, test, stakes)
+        if found < least:
+            k, least = c, found
+    step = FIRST_STEP
+    while step > NEAR and not least < enough:
+        centre, at, better = mu, k, False
+        for turn in range(6):
+            c = at + turn % 3 - 1
+            if 0 <= c < NONE:
+                slope = centre * step if turn < 3 else centre / step
+                found = reach(other, c, slope, test, stakes)
+                if found < least * (1.0 - SAME):
+                    mu, k, least, better = slope, c, found, True
+            if better and turn == 2:
+                break
+        if not better:
+            step = math.sqrt(step)
+    return least, k, mu
+
+
+@kernel
+def blocks(other, test, stakes):
+    """Whether a decision may be better; and the k and mu that showed, or were nearest to showing, that it is worse."""
+    ahead = behind_by(other, test)
+    if not ahead > 0.0:
+        return True, 0, 1.0
+    least, k, mu = tightest(other, ahead, test, stakes)
+    return not least < ahead, k, mu
+
+
+@kernel
+def gain_of(other, test, stakes):
+    """By how much another decision may be better at most."""
+    return tightest(other, -np.inf, test, stakes)[0] - behind_by(other, test)
+
+
+# -- one decision of a list --------------------------------------------------------------------------------------------
+
+
+@kernel
+def row_blocking(first, listed, test, stakes):
+    """A listed decision that may be better, looking at ``first`` first; -1 if there is none."""
+    for y in range(-1, len(listed)):
+        row = first if y < 0 else y
+        if y != first:
+            moved = False
+            for i in range(len(test.decision)):
+                moved |= listed[row, i] != test.decision[i]
+            if moved and blocks(listed[row], test, stakes)[0]:
+                return row
+    return -1
+
+
+@kernel
+def most_gained(listed, test, stakes):
+    """The most by which any listed decision may be better."""
+    found = 0.0
+    for row in range(len(listed)):
+        moved = False
+        for i in range(len(test.decision)):
+            moved |= listed[row, i] != test.decision[i]
+        if moved:
+            found = max(found, gain_of(listed[row], test, stakes))
+    return found
+
+
+# -- decisions that a maximiser finds ----------------------------------------------------------------------------------
+
+
+@lean
+def steepest(stakes):
+    """The largest slope at which all arms have evidence: one without bounds has none beyond its largest stake."""
+    most = np.inf
+    for i in range(len(stakes.fresh)):
+        family = int(stakes.facts[Known.FAMILY, i])
+        if family == Family.NORMAL or family == Family.STUDENT:
+            most = min(most, SIZES[0] * stakes.facts[Known.N, i] / stakes.facts[Known.SCALE, i])
+    return most
+
+
+@kernel
+def opening(other, test, stakes):
+    """The k and mu to begin with: those of a decision that differs, or of one that differs in all arms."""
+    moved = False
+    for i in range(len(other)):
+        moved |= other[i] != test.decision[i]
+    if not moved:
+        other = 1 - test.decision
+    least, k, mu = tightest(other, -np.inf, test, stakes)
+    return k, min(mu, steepest(stakes))
+
+
+@tight
+def weight_at(i, k, mu, test, stakes):
+    """An arm at the end that is bad for the decision, by the linear bound."""
+    change = -1.0 if test.decision[i] > 0 else 1.0
+    return test.value[i] + change * (needed(i, change, k, mu, test, stakes) / mu + test.rounding[i])
+
+
+@lean
+def bend(k, mu, test, stakes, weights):
+    """All arms at the ends that are bad for the decision; returns the sum of their sizes."""
+    size = 0.0
+    for i in range(len(weights)):
+        weights[i] = weight_at(i, k, mu, test, stakes)
+        size += abs(weights[i])
+    return size
+
+
+@lean
+def bend_with(i, k, mu, test, stakes, weights):
+    """As ``bend``, and so that the best decision has another entry for arm i, if any has."""
+    force = 4.0 * bend(k, mu, test, stakes, weights)
+    if force == 0.0:
+        force = 1.0
+    weights[i] += -force if test.decision[i] > 0 else force
+
+
+@lean
+def excess(other, k, mu, test, stakes):
+    """<weights, other - decision> at this slope."""
+    total = 0.0
+    for i in range(len(other)):
+        if other[i] != test.decision[i]:
+            total += weight_at(i, k, mu, test, stakes) * (other[i] - test.decision[i])
+    return total
+
+
+@tight
+def base(k, mu, test):
+    """What any difference needs, by the linear bound."""
+    return (test.base[Base.LEVEL] + PAYS[k]) / mu
+
+
+@lean
+def certain(other, k, mu, test, stakes):
+    """The maximiser ``other`` at these weights shows that all decisions it was the best of are worse."""
+    return excess(other, k, mu, test, stakes) < -base(k, mu, test)
