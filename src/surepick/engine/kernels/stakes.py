@@ -76,6 +76,12 @@ def variance_of(seen):
 
 
 @tight
+def spread_of(seen, scale):
+    """About the square of an arm's error."""
+    return scale * scale * variance_of(seen) / max(seen.n, 1e-9)
+
+
+@tight
 def note(i, seen, scale, stakes):
     """What is known of an arm by now."""
     facts = stakes.facts
@@ -153,7 +159,7 @@ def see_all(families, seen, scales, stakes, spread):
     for i in range(len(families)):
         arm = Seen(families[i], seen[0, i], seen[1, i], seen[2, i], seen[3, i])
         note(i, arm, scales[i], stakes)
-        spread[i] = scales[i] * scales[i] * variance_of(arm) / max(arm.n, 1e-9)
+        spread[i] = spread_of(arm, scales[i])
 
 
 def stakes_of(m: int) -> Stakes:

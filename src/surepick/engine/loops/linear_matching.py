@@ -9,5 +9,5 @@ from .declare import Loop
 from .linear import prepare
 
 LOOP = Loop(
-    ("joint-linear",), maximiser(Assignment, assignment), prepare, near=True, batches=True, parameters=("tuned", "box_share")
+    ("joint-linear",), maximiser(Assignment, assignment), prepare, near=True, batches=True, parameters=("box_share",)
 )
