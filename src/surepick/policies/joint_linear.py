@@ -18,6 +18,9 @@ from ..problems.base import Problem
 from .base import TINY, Policy, View, spread
 
 
+MORE, CHOICE = 1.2, 2.3  # evidence that exact proofs take more than their guide: as a factor, and for the choice of stakes
+
+
 class JointLinear(Policy):
     """Stops when all arms in which another decision differs, together, show that it is worse.
 
@@ -78,6 +81,11 @@ class JointLinear(Policy):
 
     def lacks(self, confidence: Confidence) -> str | None:
         return None if isinstance(confidence, Mixture) else "evidence, which mixture martingales have"
+
+    @property
+    def price(self) -> Floats:
+        """Of every arm that differs, for the guide."""
+        return np.full(self.problem.m, MORE * self.b)
 
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         return self._state(view).decision
@@ -161,13 +169,13 @@ class JointLinear(Policy):
         given = confidence.families, confidence.seen(view.record), confidence.scales(view.record), stakes, spread
         compiled("stakes").see_all(*given)
         held = decision if self.listed is None else decision.astype(np.float64)
-        base, price = self.base(view.delta), np.full(problem.m, self.b)
+        base, price = self.base(view.delta), self.price
         test = JointTest(held, self.sign * means, spread, price, view.record.rounding, base, np.array([self.sign]), away)
         return _State(decision, self._search(test, stakes) if self.listed is None else self._among(test, stakes), test, stakes)
 
     def base(self, delta: float) -> Floats:
         """See :class:`surepick.engine.enums.Base`."""
-        return np.array([self.level(delta), self.level(delta), self.b])
+        return np.array([MORE * (self.level(delta) + CHOICE), self.level(delta), self.b])
 
     def away(self, confidence: Mixture) -> Floats:
         """Octaves from the stakes that suit the arm with the largest unit, and change, to those of an arm."""

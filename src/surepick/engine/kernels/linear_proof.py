@@ -17,9 +17,10 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..enums import Base, Family, Known
-from .stakes import NEAR, NONE, PAYS, SIZES, conjugate
+from .stakes import NEAR, NONE, PAYS, SIZES, conjugate, suiting
 
 FIRST_STEP = 1.6  # of slopes, as a factor
+HOPE = 0.5  # a better slope by less than a factor 1 + x makes a reach at most this times x less, relatively
 SAME = 1e-9  # relative to a reach: it is no better for so little
 
 
@@ -72,27 +73,40 @@ def slope_about(other, test):
     return math.sqrt(2.0 * price / spread) if spread > 0.0 else 1.0
 
 
+@lean
+def centre(other, mu, test, stakes):
+    """The k whose stakes are about those that suit the arms in which a decision differs."""
+    total, many = 0.0, 0
+    for i in range(len(other)):
+        change = float(other[i] - test.decision[i])
+        if change != 0.0:
+            total += suiting(mu * abs(change), i, stakes) - (test.away[i] - math.log2(abs(change)))
+            many += 1
+    return min(max(int(math.floor(total / many + 0.5)), 0), NONE - 1)
+
+
 @kernel
 def tightest(other, enough, test, stakes):
-    """The least reach of a decision that is found, and its k and mu; no further once it is below ``enough``."""
-    mu, k, least = slope_about(other, test), 0, np.inf
-    for c in range(NONE):
-        found = reach(other, c, mu, test, stakes)
-        if found < least:
-            k, least = c, found
+    """The least reach of a decision that is found, and its k and mu.
+
+    No further once it is below ``enough``, or so far above that a better slope would not help.
+    """
+    mu = slope_about(other, test)
+    k = centre(other, mu, test, stakes)
+    least = reach(other, k, mu, test, stakes)
     step = FIRST_STEP
     while step > NEAR and not least < enough:
-        centre, at, better = mu, k, False
-        for turn in range(6):
-            c = at + turn % 3 - 1
+        around, at, better = mu, k, False
+        for turn in range(4):  # other stakes, then other slopes with the best of them
+            up = turn % 2 == 0
+            c, slope = (at + (1 if up else -1), around) if turn < 2 else (k, around * step if up else around / step)
             if 0 <= c < NONE:
-                slope = centre * step if turn < 3 else centre / step
                 found = reach(other, c, slope, test, stakes)
                 if found < least * (1.0 - SAME):
                     mu, k, least, better = slope, c, found, True
-            if better and turn == 2:
-                break
         if not better:
+            if 0.0 < enough and least > enough * (1.0 + (step - 1.0) * HOPE):
+                break
             step = math.sqrt(step)
     return least, k, mu
 
@@ -110,7 +124,7 @@ def blocks(other, test, stakes):
 @kernel
 def gain_of(other, test, stakes):
     """By how much another decision may be better at most."""
-    return tightest(other, -np.inf, test, stakes)[0] - behind_by(other, test)
+    return tightest(other, 0.0, test, stakes)[0] - behind_by(other, test)
 
 
 # -- one decision of a list --------------------------------------------------------------------------------------------
@@ -165,7 +179,7 @@ def opening(other, test, stakes):
         moved |= other[i] != test.decision[i]
     if not moved:
         other = 1 - test.decision
-    least, k, mu = tightest(other, -np.inf, test, stakes)
+    least, k, mu = tightest(other, 0.0, test, stakes)
     return k, min(mu, steepest(stakes))
 
 

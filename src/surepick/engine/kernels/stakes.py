@@ -105,7 +105,9 @@ def stake(i, stakes):
                 gain[j], pull[j] = -0.5 * s * s * n, s * n / scale
             else:
                 all_ = ends_of(p, inner, share)[1]
-                mean = all_ * s + share * math.log1p(b * inner) - math.log1p(b * p)
+                mean = all_ * s - math.log1p(b * p)
+                if share > 0.0:
+                    mean += share * math.log1p(b * inner)
                 gain[j] = n * (mean - ROUNDING * (1.0 + s))
                 pull[j] = n * b / (1.0 + b * p) / scale
         gain[NONE], pull[NONE] = 0.0, 0.0
@@ -116,6 +118,17 @@ def stake(i, stakes):
                 slope += SHAPES[q, j] * pull[j]
             stakes.shape_gain[side, i, q], stakes.shape_pull[side, i, q] = both, slope
     stakes.fresh[i] = True
+
+
+@tight
+def suiting(mu, i, stakes):
+    """The stake of an arm that has a slope, as a number of octaves from the largest."""
+    if not stakes.fresh[i]:
+        stake(i, stakes)
+    pull, j = stakes.pull[0, i], 0
+    while j < NONE - 1 and pull[j] > mu:
+        j += 1
+    return float(j)
 
 
 @lean

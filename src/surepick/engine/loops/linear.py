@@ -73,7 +73,7 @@ def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game
     policy, m = explorer.policy, explorer.problem.m
     _, sequence, record, stock = lowered(explorer, source)
     rounding, sign, away = explorer.record.rounding, np.array([policy.sign]), policy.away(explorer.confidence)
-    known = np.full(m, policy.b), rounding, policy.base(explorer.delta), sign, away
+    known = policy.price, rounding, policy.base(explorer.delta), sign, away
     test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), *known)
     state = state_of(TOTAL=record.counts.sum(), OBSERVED=-1)
     lower, upper, points = np.empty(m), np.empty(m), np.full((2, m), np.nan)
