@@ -12,7 +12,7 @@ from ..confidence.base import Confidence
 from ..confidence.mixture import Mixture
 from ..engine import compiled
 from ..engine.data import JointTest, Stakes
-from ..engine.enums import TRIES, Family
+from ..engine.enums import SMALLEST, TRIES, Family
 from ..estimators import Mean, Moments
 from ..problems.base import Problem
 from .base import TINY, Policy, View, spread
@@ -198,12 +198,25 @@ class JointLinear(Policy):
 
     def _search(self, test: JointTest, stakes: Stakes) -> np.ndarray[Any, Any] | None:
         guide, room, weights = compiled("linear"), compiled("linear_proof"), np.empty(self.problem.m)
-        slope = guide.first_slope(test)
-        guide.bend(slope, test, weights)
+        slope, size, best, k, mu = guide.first_slope(test), SMALLEST, test.decision, -1, 0.0
+        for _ in range(2):  # a maximiser call or two are enough to see that something blocks
+            guide.bend(slope, size, test, weights)
+            best = self._best(weights)
+            size = guide.differ(best, test)
+            if size == 0:
+                break
+            if guide.lead(best, test) >= 0.0:
+                return best
+            blocking, k, mu = room.blocks(best, test, stakes)
+            if blocking:
+                return best
+            slope = guide.slope_of(best, test)
+        if k < 0:
+            k, mu = room.opening(best, test, stakes)
+        room.bend_for(max(size, SMALLEST), k, mu, test, stakes, weights)
         best = self._best(weights)
-        if guide.differ(best, test) > 0 and (guide.lead(best, test) >= 0.0 or room.blocks(best, test, stakes)[0]):
-            return best  # an oracle call is enough to see that something blocks
-        k, mu = room.opening(best, test, stakes)
+        if guide.differ(best, test) > 0 and room.blocks(best, test, stakes)[0]:
+            return best
         for i in range(self.problem.m):
             other = self._arm(test, stakes, i, k, mu)
             if other is not None:
@@ -213,6 +226,7 @@ class JointLinear(Policy):
     def _arm(self, test: JointTest, stakes: Stakes, i: int, k: int, mu: float) -> np.ndarray[Any, Any] | None:
         """A decision with another entry for arm i that may be better; None if there is none."""
         room, weights = compiled("linear_proof"), np.empty(self.problem.m)
+        low, high = 0.0, math.inf
         for _ in range(TRIES):
             room.bend_with(i, k, mu, test, stakes, weights)
             other = self._best(weights)
@@ -220,10 +234,7 @@ class JointLinear(Policy):
                 return None
             if room.blocks(other, test, stakes)[0]:
                 return other
-            before = k, mu
-            k, mu = room.opening(other, test, stakes)
-            if (k, mu) == before:
-                break
+            k, mu, low, high = room.next_slope(other, mu, low, high, test, stakes)
         return other
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:

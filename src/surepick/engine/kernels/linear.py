@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ..compile import kernel, lean, tight
-from ..enums import Base
+from ..enums import SMALLEST, Base
 
 # -- one decision of a list --------------------------------------------------------------------------------------------
 
@@ -69,23 +69,37 @@ def lead(other, test):
 
 @lean
 def first_slope(test):
-    """The slope at which sqrt(2 B Q) <= l B + Q / (2 l) is exact for all arms together."""
+    """The slope at which sqrt(2 B Q) <= l B + Q / (2 l) is exact for so few arms, if they are like all."""
     spread, price = 0.0, 0.0
     for i in range(len(test.spread)):
         spread += test.spread[i]
         price += test.price[i]
+    part = min(SMALLEST / len(test.spread), 1.0)
+    return math.sqrt(part * spread / (2.0 * (test.base[Base.GUIDE] + part * price)))
+
+
+@lean
+def slope_of(other, test):
+    """The same for the arms in which a decision differs."""
+    spread, price = 0.0, 0.0
+    for i in range(len(other)):
+        if other[i] != test.decision[i]:
+            spread += test.spread[i]
+            price += test.price[i]
     return math.sqrt(spread / (2.0 * (test.base[Base.GUIDE] + price)))
 
 
 @tight
-def weight_at(i, slope, test):
-    """An arm at the end that is bad for the decision, by the linear bound."""
-    reach = slope * test.price[i] + test.spread[i] / (2.0 * slope) + test.rounding[i]
+def weight_at(i, slope, each, test):
+    """An arm at the end that is bad for the decision, by the linear bound, with so much of the base."""
+    reach = slope * (test.price[i] + each) + test.spread[i] / (2.0 * slope) + test.rounding[i]
     return test.value[i] - reach if test.decision[i] > 0 else test.value[i] + reach
 
 
 @lean
-def bend(slope, test, weights):
-    """All arms at the ends that are bad for the decision."""
+def bend(slope, size, test, weights):
+    """All arms at the ends that are bad for the decision. The base is spread over ``size`` arms: decisions that differ in so many
+    are then the best if they may be better."""
+    each = test.base[Base.GUIDE] / size
     for i in range(len(weights)):
-        weights[i] = weight_at(i, slope, test)
+        weights[i] = weight_at(i, slope, each, test)

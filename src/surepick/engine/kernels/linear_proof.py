@@ -85,6 +85,17 @@ def centre(other, mu, test, stakes):
     return min(max(int(math.floor(total / many + 0.5)), 0), NONE - 1)
 
 
+@lean
+def steepest(stakes):
+    """The largest slope at which all arms have evidence: one without bounds has none beyond its largest stake."""
+    most = np.inf
+    for i in range(len(stakes.fresh)):
+        family = int(stakes.facts[Known.FAMILY, i])
+        if family == Family.NORMAL or family == Family.STUDENT:
+            most = min(most, SIZES[0] * stakes.facts[Known.N, i] / stakes.facts[Known.SCALE, i])
+    return most
+
+
 @kernel
 def tightest(other, enough, test, stakes):
     """The least reach of a decision that is found, and its k and mu.
@@ -118,7 +129,7 @@ def blocks(other, test, stakes):
     if not ahead > 0.0:
         return True, 0, 1.0
     least, k, mu = tightest(other, ahead, test, stakes)
-    return not least < ahead, k, mu
+    return not least < ahead, k, min(mu, steepest(stakes))
 
 
 @kernel
@@ -160,17 +171,6 @@ def most_gained(listed, test, stakes):
 # -- decisions that a maximiser finds ----------------------------------------------------------------------------------
 
 
-@lean
-def steepest(stakes):
-    """The largest slope at which all arms have evidence: one without bounds has none beyond its largest stake."""
-    most = np.inf
-    for i in range(len(stakes.fresh)):
-        family = int(stakes.facts[Known.FAMILY, i])
-        if family == Family.NORMAL or family == Family.STUDENT:
-            most = min(most, SIZES[0] * stakes.facts[Known.N, i] / stakes.facts[Known.SCALE, i])
-    return most
-
-
 @kernel
 def opening(other, test, stakes):
     """The k and mu to begin with: those of a decision that differs, or of one that differs in all arms."""
@@ -181,6 +181,12 @@ def opening(other, test, stakes):
         other = 1 - test.decision
     least, k, mu = tightest(other, 0.0, test, stakes)
     return k, min(mu, steepest(stakes))
+
+
+@tight
+def base(k, mu, test):
+    """What any difference needs, by the linear bound."""
+    return (test.base[Base.LEVEL] + PAYS[k]) / mu
 
 
 @tight
@@ -200,6 +206,30 @@ def bend(k, mu, test, stakes, weights):
     return size
 
 
+@kernel
+def next_slope(other, mu, low, high, test, stakes):
+    """k and mu to go on with after a decision was the best at a slope, between the slopes below and above which it is of no use
+    to go: the linear bound of all is convex in 1 / mu, and falls towards the slope that suits its maximiser."""
+    k, new = opening(other, test, stakes)
+    if new > mu:
+        low = mu
+    else:
+        high = mu
+    if not low < new < high:
+        new = math.sqrt(low * high) if low > 0.0 and high < np.inf else new
+    return k, new, low, high
+
+
+@lean
+def bend_for(size, k, mu, test, stakes, weights):
+    """As ``bend``, with what any difference needs spread over ``size`` arms: decisions that differ in so many are then the best if
+    they may be better."""
+    bend(k, mu, test, stakes, weights)
+    each = base(k, mu, test) / size
+    for i in range(len(weights)):
+        weights[i] += -each if test.decision[i] > 0 else each
+
+
 @lean
 def bend_with(i, k, mu, test, stakes, weights):
     """As ``bend``, and so that the best decision has another entry for arm i, if any has."""
@@ -217,12 +247,6 @@ def excess(other, k, mu, test, stakes):
         if other[i] != test.decision[i]:
             total += weight_at(i, k, mu, test, stakes) * (other[i] - test.decision[i])
     return total
-
-
-@tight
-def base(k, mu, test):
-    """What any difference needs, by the linear bound."""
-    return (test.base[Base.LEVEL] + PAYS[k]) / mu
 
 
 @lean

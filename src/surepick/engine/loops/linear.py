@@ -20,11 +20,11 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..data import Array, JointTest, Record, Sequence, Stakes, Stock, state_of
-from ..enums import TRIES, Column, Family, Form, Span, State, Stop, Unit
+from ..enums import SMALLEST, TRIES, Column, Family, Form, Span, State, Stop, Unit
 from ..kernels import linear as guide
 from ..kernels.exchanges import behind, least_seen
 from ..kernels.linear import differ, first_slope, lead
-from ..kernels.linear_proof import base, bend, bend_with, blocks, certain, excess, gain_of, opening
+from ..kernels.linear_proof import base, bend, bend_for, bend_with, blocks, certain, excess, gain_of, next_slope, opening
 from ..kernels.mixtures import unit_evidence
 from ..kernels.oracles import best, losses
 from ..kernels.sequences import ends, log_term, placed, seen_in, unit_of, weight_at
@@ -264,6 +264,7 @@ def flip(i, k, mu, data, game, desk):
     """A decision with another entry for arm i may be better, and is the rival then, as in ``JointLinear._arm``: 1; 0 if there is
     none; -1 if rounding cannot tell."""
     test, stakes, rival = game.test, game.stakes, game.rival
+    low, high = 0.0, np.inf
     for _ in range(TRIES):
         bend_with(i, k, mu, test, stakes, desk.weights)
         if not best(data, desk.weights, rival):
@@ -272,10 +273,7 @@ def flip(i, k, mu, data, game, desk):
             return 0
         if blocks(rival, test, stakes)[0]:
             return 1
-        before_k, before_mu = k, mu
-        k, mu = opening(rival, test, stakes)
-        if k == before_k and mu == before_mu:
-            break
+        k, mu, low, high = next_slope(rival, mu, low, high, test, stakes)
     return 1
 
 
@@ -284,13 +282,28 @@ def search(data, game, desk):
     """Some decision may be better, and is the rival then, as in ``JointLinear._search``: 1; 0 if there is none; -1 if rounding
     cannot tell."""
     test, stakes, rival, weights, loss = game.test, game.stakes, game.rival, desk.weights, desk.loss
-    guide.bend(first_slope(test), test, weights)
+    slope, size, k, mu = first_slope(test), SMALLEST, -1, 0.0
+    for _ in range(2):
+        guide.bend(slope, size, test, weights)
+        if not best(data, weights, rival):
+            return -1
+        size = differ(rival, test)
+        if size == 0:
+            break
+        if lead(rival, test) >= 0.0:
+            return 1
+        blocking, k, mu = blocks(rival, test, stakes)
+        if blocking:
+            return 1
+        slope = guide.slope_of(rival, test)
+    if k < 0:
+        k, mu = opening(rival, test, stakes)
+    bend_for(max(size, SMALLEST), k, mu, test, stakes, weights)
     if not best(data, weights, rival):
         return -1
-    if differ(rival, test) > 0 and (lead(rival, test) >= 0.0 or blocks(rival, test, stakes)[0]):
+    if differ(rival, test) > 0 and blocks(rival, test, stakes)[0]:
         return 1
-    k, mu = opening(rival, test, stakes)
-    size = bend(k, mu, test, stakes, weights)
+    most = bend(k, mu, test, stakes, weights)
     if not (best(data, weights, rival) and losses(data, weights, rival, loss)):
         return -1
     # Decisions with another entry for arm i than the maximiser has: all that it gains, but for their loss.
@@ -299,7 +312,7 @@ def search(data, game, desk):
         if rival[i] != test.decision[i]:
             loss[i] = 0.0
     for i in range(len(rival)):
-        if gain - loss[i] >= -needed - CLEAR_BY * (size + needed):
+        if gain - loss[i] >= -needed - CLEAR_BY * (most + needed):
             found = flip(i, k, mu, data, game, desk)
             if found != 0:
                 return found
