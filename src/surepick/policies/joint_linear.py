@@ -18,7 +18,7 @@ from ..problems.base import Problem
 from .base import TINY, Policy, View, spread
 
 
-MORE, CHOICE = 1.2, 2.3  # evidence that exact proofs take more than their guide: as a factor, and for the choice of stakes
+MORE, CHOICE = 1.35, 2.3  # evidence that exact proofs take more than their guide: as a factor, and for the choice of stakes
 
 
 class JointLinear(Policy):
@@ -217,25 +217,29 @@ class JointLinear(Policy):
         best = self._best(weights)
         if guide.differ(best, test) > 0 and room.blocks(best, test, stakes)[0]:
             return best
+        unclear = None
         for i in range(self.problem.m):
-            other = self._arm(test, stakes, i, k, mu)
-            if other is not None:
+            other, blocking = self._arm(test, stakes, i, k, mu)
+            if blocking:
                 return other
-        return None
+            if other is not None and unclear is None:
+                unclear = other
+        return unclear
 
-    def _arm(self, test: JointTest, stakes: Stakes, i: int, k: int, mu: float) -> np.ndarray[Any, Any] | None:
-        """A decision with another entry for arm i that may be better; None if there is none."""
+    def _arm(self, test: JointTest, stakes: Stakes, i: int, k: int, mu: float) -> tuple[Any, bool]:
+        """A decision with another entry for arm i that may be better, None if there is none; and whether it blocks by itself, or
+        only because no slope was found that is good enough for all such decisions."""
         room, weights = compiled("linear_proof"), np.empty(self.problem.m)
         low, high = 0.0, math.inf
         for _ in range(TRIES):
             room.bend_with(i, k, mu, test, stakes, weights)
             other = self._best(weights)
             if other[i] == test.decision[i] or room.certain(other, k, mu, test, stakes):  # there is none, or all are worse
-                return None
+                return None, False
             if room.blocks(other, test, stakes)[0]:
-                return other
+                return other, True
             k, mu, low, high = room.next_slope(other, mu, low, high, test, stakes)
-        return other
+        return other, False
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         return self.problem.solve_at(self.sign * weights)

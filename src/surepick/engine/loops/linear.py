@@ -261,8 +261,8 @@ class Desk(NamedTuple):
 
 @kernel
 def flip(i, k, mu, data, game, desk):
-    """A decision with another entry for arm i may be better, and is the rival then, as in ``JointLinear._arm``: 1; 0 if there is
-    none; -1 if rounding cannot tell."""
+    """A decision with another entry for arm i may be better, and is the rival then, as in ``JointLinear._arm``: 1; 2 if no slope
+    was found that tells; 0 if there is none; -1 if rounding cannot tell."""
     test, stakes, rival = game.test, game.stakes, game.rival
     low, high = 0.0, np.inf
     for _ in range(TRIES):
@@ -274,7 +274,7 @@ def flip(i, k, mu, data, game, desk):
         if blocks(rival, test, stakes)[0]:
             return 1
         k, mu, low, high = next_slope(rival, mu, low, high, test, stakes)
-    return 1
+    return 2
 
 
 @kernel
@@ -311,12 +311,20 @@ def search(data, game, desk):
     for i in range(len(rival)):
         if rival[i] != test.decision[i]:
             loss[i] = 0.0
+    unclear = 0
     for i in range(len(rival)):
         if gain - loss[i] >= -needed - CLEAR_BY * (most + needed):
             found = flip(i, k, mu, data, game, desk)
-            if found != 0:
+            if abs(found) == 1:
                 return found
-    return 0
+            if found == 2 and unclear == 0:
+                unclear = 1
+                for q in range(len(rival)):
+                    desk.other[q] = rival[q]
+    if unclear == 1:
+        for q in range(len(rival)):
+            rival[q] = desk.other[q]
+    return unclear
 
 
 @kernel
