@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
+from ..confidence.auto import Auto
 from ..confidence.base import Confidence
 from ..confidence.mixture import Mixture
 from ..engine import compiled
@@ -18,7 +19,7 @@ from ..problems.base import Problem
 from .base import TINY, Policy, View, spread
 
 
-MORE, CHOICE = 1.35, 2.3  # evidence that exact proofs take more than their guide: as a factor, and for the choice of stakes
+MORE, CHOICE = 1.2, 2.3  # evidence that exact proofs take more than their guide: as a factor, and for the choice of stakes
 
 
 class JointLinear(Policy):
@@ -74,13 +75,20 @@ class JointLinear(Policy):
         super().bind(problem)
         self.listed: Floats | None = None if problem.listed is None else problem.listed.astype(np.float64)
         self.sign: float = problem.sign
+        self._auto: Auto | None = None
         if self.listed is None:
             self.a, self.b, self.parts = priced(problem)
         else:
             self.a, self.b, self.parts = math.log(max(len(self.listed) - 1, 1)), 0.0, 1
 
-    def lacks(self, confidence: Confidence) -> str | None:
-        return None if isinstance(confidence, Mixture) else "evidence, which mixture martingales have"
+    def weighing(self, confidence: Confidence) -> Mixture:
+        """How arms are weighed: as the confidence sequence does, or as ``auto`` if it has no martingales."""
+        if isinstance(confidence, Mixture):
+            return confidence
+        if self._auto is None:
+            self._auto = Auto()
+            self._auto.bind(self.problem, 1.0)
+        return self._auto
 
     @property
     def price(self) -> Floats:
@@ -161,8 +169,8 @@ class JointLinear(Policy):
         return found
 
     def _look(self, view: View) -> _State:
-        problem, confidence = self.problem, view.confidence
-        assert isinstance(view.record, Moments) and isinstance(confidence, Mixture)
+        problem, confidence = self.problem, self.weighing(view.confidence)
+        assert isinstance(view.record, Moments)
         means = np.clip(view.estimates, problem.low, problem.high)
         decision = problem.solve_at(means)
         spread, stakes, away = np.empty(problem.m), compiled("stakes").stakes_of(problem.m), self.away(confidence)

@@ -59,6 +59,7 @@ class Game(NamedTuple):
     goal: Goal
     test: JointTest
     stakes: Stakes
+    units: Array  # how arms are weighed as evidence, see :class:`surepick.engine.enums.Unit`
     rival: Array  # a decision that is not yet certainly worse
     counts: Array  # planned samples included
     state: Array
@@ -72,7 +73,8 @@ def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game
     """An explorer with the policy ``joint-linear`` as these loops see it; any decision, and the largest entry that one has."""
     policy, m = explorer.policy, explorer.problem.m
     _, sequence, record, stock = lowered(explorer, source)
-    rounding, sign, away = explorer.record.rounding, np.array([policy.sign]), policy.away(explorer.confidence)
+    weighing = policy.weighing(explorer.confidence)
+    rounding, sign, away = explorer.record.rounding, np.array([policy.sign]), policy.away(weighing)
     known = policy.price, rounding, policy.base(explorer.delta), sign, away
     test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), *known)
     state = state_of(TOTAL=record.counts.sum(), OBSERVED=-1)
@@ -80,13 +82,14 @@ def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game
     held = lower, upper, np.zeros(m, np.bool_), points, np.array([0.5])
     goal = Goal(explorer.epsilon, explorer.relative, policy.parts, largest, *held, decision)
     counts, batch = record.counts.copy(), batch_of(explorer, source)
-    return Game(goal, test, stakes_of(m), np.empty_like(decision), counts, state, batch, sequence, record, stock)
+    units = weighing.table(explorer.record)
+    return Game(goal, test, stakes_of(m), units, np.empty_like(decision), counts, state, batch, sequence, record, stock)
 
 
 @tight
 def see(i, game):
     """What is known of an arm by now."""
-    span, units, record, test = game.sequence.span, game.sequence.units, game.record, game.test
+    span, units, record, test = game.sequence.span, game.units, game.record, game.test
     theta = min(max(record.table[i, Column.ESTIMATE], span[Span.LOW, i]), span[Span.HIGH, i])
     test.value[i] = span[Span.SIGN, i] * theta
     seen, scale = seen_in(i, units, record), units[Unit.SCALE, i]
