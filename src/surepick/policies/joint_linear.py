@@ -62,6 +62,8 @@ class JointLinear(Policy):
     def needs(cls, problem: Problem) -> str | None:
         if type(problem.parameter) is not Mean:
             return "the mean as its parameter"
+        if len({arm.kind == "normal" for arm in problem.arms}) > 1:
+            return "arms that are all of kind 'normal', or none of them"
         if problem.listed is not None:
             return None
         if not problem.linear:
@@ -141,6 +143,8 @@ class JointLinear(Policy):
         A decision that differs by several alternatives pays for each of them.
         """
         room, weights, test, stakes = compiled("linear_proof"), np.empty(self.problem.m), state.test, state.stakes
+        if room.normal(stakes):  # whose evidence bounds the decisions that are behind, and not what they could gain
+            return math.inf
         k, mu = room.opening(self.rival_of(state), test, stakes)
         found = math.inf
         for _ in range(TRIES):
@@ -183,7 +187,7 @@ class JointLinear(Policy):
 
     def base(self, delta: float) -> Floats:
         """See :class:`surepick.engine.enums.Base`."""
-        return np.array([MORE * (self.level(delta) + CHOICE), self.level(delta), self.b])
+        return np.array([MORE * (self.level(delta) + CHOICE), self.level(delta), self.b, math.inf, math.inf])
 
     def away(self, confidence: Mixture) -> Floats:
         """Octaves from the stakes that suit the arm with the largest unit, and change, to those of an arm."""
@@ -221,6 +225,8 @@ class JointLinear(Policy):
             slope = guide.slope_of(best, test)
         if k < 0:
             k, mu = room.opening(best, test, stakes)
+        if room.normal(stakes):
+            room.allow(self._best(-test.value), test, stakes)
         room.bend_for(max(size, SMALLEST), k, mu, test, stakes, weights)
         best = self._best(weights)
         if guide.differ(best, test) > 0 and room.blocks(best, test, stakes)[0]:

@@ -7,6 +7,10 @@ mu A + sum over S of e_i(mu |c_i|). So y is excluded if for some mu and k
     A > (ln(1 / delta) + a - ln w_k + sum over S of (b - e_i(mu |c_i|))) / mu,
 
 of which the right side is linear in the entries of a 0/1 decision: one call of a maximiser bounds all of them.
+
+Normal arms: their evidence is nowhere less than at their means, and rises from there. So of all parameters at which y gains g those
+count whose distances from the means are towards y and sum to A + g, and those that gain more have more evidence against them than
+some that gain g. If the right side, worked out for distances up to a limit, is at most the limit, it is therefore valid.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ def needed(i, change, k, mu, test, stakes):
     """What an arm that differs adds to what is needed: its part of the union's price, and its conjugate evidence."""
     size = abs(change)
     side = 0 if change * test.sign[0] < 0.0 else 1
-    return test.base[Base.EACH] - conjugate(about(k, i, size, test), mu * size, side, i, stakes)
+    return test.base[Base.EACH] - conjugate(about(k, i, size, test), mu * size, side, test.base[Base.LIMIT] / size, i, stakes)
 
 
 @lean
@@ -91,17 +95,18 @@ def steepest(stakes):
     most = np.inf
     for i in range(len(stakes.fresh)):
         family = int(stakes.facts[Known.FAMILY, i])
-        if family == Family.NORMAL or family == Family.STUDENT:
+        if family == Family.NORMAL:
             most = min(most, SIZES[0] * stakes.facts[Known.N, i] / stakes.facts[Known.SCALE, i])
     return most
 
 
 @kernel
-def tightest(other, enough, test, stakes):
+def tightest(other, enough, limit, test, stakes):
     """The least reach of a decision that is found, and its k and mu.
 
     No further once it is below ``enough``, or so far above that a better slope would not help.
     """
+    test.base[Base.LIMIT] = limit
     mu = slope_about(other, test)
     k = centre(other, mu, test, stakes)
     least = reach(other, k, mu, test, stakes)
@@ -119,7 +124,21 @@ def tightest(other, enough, test, stakes):
             if 0.0 < enough and least > enough * (1.0 + (step - 1.0) * HOPE):
                 break
             step = math.sqrt(step)
-    return least, k, mu
+    return least if least <= limit or limit == np.inf else np.inf, k, mu
+
+
+@tight
+def normal(stakes):
+    """The arms are normal, with unknown variance: all are, or none."""
+    return int(stakes.facts[Known.FAMILY, 0]) == Family.STUDENT
+
+
+@lean
+def room_for(other, test, stakes):
+    """A limit that leaves room for some gain; none where none is needed."""
+    if not normal(stakes):
+        return np.inf
+    return 2.0 * max(behind_by(other, test), 0.0) + 8.0 * test.base[Base.LEVEL] / slope_about(other, test)
 
 
 @kernel
@@ -128,14 +147,14 @@ def blocks(other, test, stakes):
     ahead = behind_by(other, test)
     if not ahead > 0.0:
         return True, 0, 1.0
-    least, k, mu = tightest(other, ahead, test, stakes)
+    least, k, mu = tightest(other, ahead, ahead if normal(stakes) else np.inf, test, stakes)
     return not least < ahead, k, min(mu, steepest(stakes))
 
 
 @kernel
 def gain_of(other, test, stakes):
     """By how much another decision may be better at most."""
-    return tightest(other, 0.0, test, stakes)[0] - behind_by(other, test)
+    return tightest(other, 0.0, room_for(other, test, stakes), test, stakes)[0] - behind_by(other, test)
 
 
 # -- one decision of a list --------------------------------------------------------------------------------------------
@@ -179,8 +198,14 @@ def opening(other, test, stakes):
         moved |= other[i] != test.decision[i]
     if not moved:
         other = 1 - test.decision
-    least, k, mu = tightest(other, 0.0, test, stakes)
+    least, k, mu = tightest(other, 0.0, room_for(other, test, stakes), test, stakes)
     return k, min(mu, steepest(stakes))
+
+
+@lean
+def allow(worst, test, stakes):
+    """Let all decisions be bounded at once: none is behind by more than the worst."""
+    test.base[Base.WIDEST] = behind_by(worst, test) if normal(stakes) else np.inf
 
 
 @tight
@@ -199,7 +224,7 @@ def weight_at(i, k, mu, test, stakes):
 @lean
 def bend(k, mu, test, stakes, weights):
     """All arms at the ends that are bad for the decision; returns the sum of their sizes."""
-    size = 0.0
+    size, test.base[Base.LIMIT] = 0.0, test.base[Base.WIDEST]
     for i in range(len(weights)):
         weights[i] = weight_at(i, k, mu, test, stakes)
         size += abs(weights[i])
@@ -242,7 +267,7 @@ def bend_with(i, k, mu, test, stakes, weights):
 @lean
 def excess(other, k, mu, test, stakes):
     """<weights, other - decision> at this slope."""
-    total = 0.0
+    total, test.base[Base.LIMIT] = 0.0, test.base[Base.WIDEST]
     for i in range(len(other)):
         if other[i] != test.decision[i]:
             total += weight_at(i, k, mu, test, stakes) * (other[i] - test.decision[i])

@@ -22,6 +22,9 @@ u, and whose slope at p is the sum of w_j n b_j / (1 + b_j p). If that is mu, th
 
 Weights on two neighbouring stakes, and mixtures of the v_q themselves, have any slope up to that of the largest stake; the better
 one counts. Beyond it u is where the largest stake has the slope. All of them are lower bounds, so that the test is valid.
+
+Normal arms of unknown variance have their evidence by likelihood, which is a mixture by itself. It does not grow for ever in
+proportion to the distance, so only distances up to a limit are looked at; linear_proof.py says why these are enough.
 """
 
 from __future__ import annotations
@@ -34,11 +37,13 @@ from ..compile import kernel, lean, tight
 from ..data import Seen, Stakes
 from ..enums import Known, Family
 from .bets import ends_of
+from .student import by_likelihood
 
 SIZES = tuple(8.0 * 0.5**j for j in range(13))  # the stakes, the largest first; after them there is none at all
 NONE = len(SIZES)
 GROWTHS = tuple(math.expm1(s) for s in SIZES)
 ROUNDING = 4e-15  # more than a value's term may be off, in units of 1 + s
+NOTHING = -1e12  # the evidence of an arm that has none
 NEAR = 1.03  # slopes nearer than this, as a factor, are as good
 
 
@@ -123,6 +128,8 @@ def stake(i, stakes):
 @tight
 def suiting(mu, i, stakes):
     """The stake of an arm that has a slope, as a number of octaves from the largest."""
+    if int(stakes.facts[Known.FAMILY, i]) == Family.STUDENT:
+        return NONE / 2.0
     if not stakes.fresh[i]:
         stake(i, stakes)
     pull, j = stakes.pull[0, i], 0
@@ -132,8 +139,29 @@ def suiting(mu, i, stakes):
 
 
 @lean
-def conjugate(k, mu, side, i, stakes):
-    """At most the least over u of the evidence of an arm on one side, stakes about S_k, and mu times the distance from p to u."""
+def normal_conjugate(mu, limit, i, stakes):
+    """The least of the evidence by likelihood (see student.py) less mu times the distance, for distances from 0 to a limit: where
+    the derivative n d / (v + d^2) first is mu, or at the limit, since the evidence bends down beyond."""
+    facts = stakes.facts
+    n, v, fixed, scale = facts[Known.N, i], facts[Known.INNER, i], facts[Known.SHARE, i], facts[Known.SCALE, i]
+    if n < 1.0 or not v > 0.0:
+        return NOTHING * (1.0 + mu * limit)
+    mu, far = mu * scale, limit / scale
+    found = by_likelihood(n, v, fixed, far) - mu * far
+    root = n * n - 4.0 * mu * mu * v
+    if root > 0.0:
+        d = 2.0 * mu * v / (n + math.sqrt(root))
+        if d < far:
+            found = min(found, by_likelihood(n, v, fixed, d) - mu * d)
+    return found - ROUNDING * n
+
+
+@lean
+def conjugate(k, mu, side, limit, i, stakes):
+    """At most the least over u of the evidence of an arm on one side, stakes about S_k, and mu times the distance from p to u;
+    for normal arms of distances up to a limit."""
+    if int(stakes.facts[Known.FAMILY, i]) == Family.STUDENT:
+        return normal_conjugate(mu, limit, i, stakes)
     if not stakes.fresh[i]:
         stake(i, stakes)
     gain, pull, prior = stakes.gain[side, i], stakes.pull[side, i], LOG_PRIORS[k]

@@ -24,7 +24,20 @@ from ..enums import SMALLEST, TRIES, Column, Family, Form, Span, State, Stop, Un
 from ..kernels import linear as guide
 from ..kernels.exchanges import behind, least_seen
 from ..kernels.linear import differ, first_slope, lead
-from ..kernels.linear_proof import base, bend, bend_for, bend_with, blocks, certain, excess, gain_of, next_slope, opening
+from ..kernels.linear_proof import (
+    allow,
+    base,
+    bend,
+    bend_for,
+    bend_with,
+    blocks,
+    certain,
+    excess,
+    gain_of,
+    next_slope,
+    normal,
+    opening,
+)
 from ..kernels.mixtures import unit_evidence
 from ..kernels.oracles import best, losses
 from ..kernels.sequences import ends, log_term, placed, seen_in, unit_of, weight_at
@@ -301,6 +314,12 @@ def search(data, game, desk):
         slope = guide.slope_of(rival, test)
     if k < 0:
         k, mu = opening(rival, test, stakes)
+    if normal(stakes):
+        for i in range(len(weights)):
+            weights[i] = -test.value[i]
+        if not best(data, weights, desk.other):
+            return -1
+        allow(desk.other, test, stakes)
     bend_for(max(size, SMALLEST), k, mu, test, stakes, weights)
     if not best(data, weights, rival):
         return -1
@@ -335,6 +354,8 @@ def gap_of(data, parts, game, desk):
     """What another decision could gain, as in ``JointLinear._gain``; not a number if rounding cannot tell."""
     test, stakes, other = game.test, game.stakes, desk.other
     found = np.inf
+    if normal(stakes):
+        return found
     k, mu = opening(game.rival, test, stakes)
     for _ in range(TRIES):
         bend(k, mu, test, stakes, desk.weights)
