@@ -75,6 +75,15 @@ def amounts() -> tuple[sp.Problem, sp.Environment]:
     return sp.BestArm([sp.Arm(f"shop {i}", 0, 1000) for i in range(5)]), Amounts([40, 30, 27, 24, 20], 0.6)
 
 
+def two_sets() -> tuple[sp.Problem, sp.Environment]:
+    return sp.Subsets(20, [[1] * 10 + [0] * 10, [0] * 10 + [1] * 10]), sp.Bernoulli([0.06] * 10 + [0.03] * 10)
+
+
+def matching() -> tuple[sp.Problem, sp.Environment]:
+    cells = [(i, j) for i in range(4) for j in range(4)]
+    return sp.Matching(cells), sp.Beta([0.6 if i == j else 0.4 for i, j in cells], 50.0)
+
+
 INSTANCES = [
     Instance("best of 10, Beta, concentration 8", best(sp.Beta(BEST, 8.0)), 230),
     Instance("best of 10, Beta, concentration 50", best(sp.Beta(BEST, 50.0)), 190),
@@ -85,6 +94,9 @@ INSTANCES = [
     Instance("top-3 of 10, 0/1 values declared bounded", three(sp.Bernoulli(TOP3)), 2640, 1.1),
     Instance("best of 5 amounts around 20 to 40 in [0, 1000]", amounts, 3600),
     Instance("examples/survey.toml, exact", survey, 5000),
+    # targets: a fifth and a sixth of what half the range takes with normal mixtures arm by arm, 89,431 and 3,484
+    Instance("two sets of 10, 0/1 values, means .06 and .03", two_sets, 17_900),
+    Instance("4 × 4 matching, Beta, concentration 50", matching, 580),
 ]
 
 

@@ -25,26 +25,36 @@ MORE, CHOICE = 1.2, 2.3  # evidence that exact proofs take more than their guide
 class JointLinear(Policy):
     """Stops when all arms in which another decision differs, together, show that it is worse.
 
-    For a decision y let c = y - y^ have support S, A = <-c, means> and Q = sum over S of c_i^2 R_i^2 (N_i + rho) / N_i^2. The
-    product over S of the arms' normal mixtures (see ``confidence="normal"``) is a supermartingale, so with probability at least
-    1 - delta, at all times and for all y,
+    For a decision y let c = y - y^ have support S, and A = <-c, means>. Let K_i,k(u) be the capital of stakes about S_k that the
+    values of arm i are on their side of u (see engine/kernels/stakes.py). The product over S of K_i,k, averaged over k with weights
+    w_k that are fixed in advance, is a supermartingale from 1: with probability at least 1 - delta the truth is, at all times and
+    for all y, among the theta with
 
-        <c, theta> <= -A + sqrt(2 B Q),   B = ln(1 / delta) + a + sum over S of (b + ln(1 + N_i / rho) / 2),
+        max over k of (ln w_k + sum over S of ln K_i,k(theta_i)) <= ln(1 / delta) + a + b |S|,
 
     where a and b pay for the union: the alternatives to the true optimum satisfy sum over them of exp(-a - b |S|) <= 1. It stops
-    when A > sqrt(2 B Q) for every y. With intervals of their own, the errors of the |S| arms would add up; here their squares do.
+    when no y is better at any such theta. By Lagrange's duality y is excluded if for one slope mu > 0 and one k
 
-    An explicit list of K decisions is looked through, with b = 0 and a = ln(K - 1). Other classes have only a maximiser: since
-    sqrt(2 B Q) <= l B + Q / (2 l) for every slope l > 0, and that is linear in y, the best y with y_i other than y^_i is found by
-    one call of it, for every arm i and a few slopes. This is conservative, so still a guarantee.
+        A > (ln(1 / delta) + a - ln w_k + sum over S of (b - e_i,k(mu |c_i|))) / mu,
 
-    It samples among the arms of the decision that blocks the certificate the one that is least known. A tenth of delta goes to
-    the box, which is reported, and from which the undecided arms are.
+    e_i,k(mu) being at most the least over u of ln K_i,k(u) + mu |mean - u|. With intervals of their own, the errors of the |S|
+    arms would add up; here their squares do. And all arms pay once for not knowing which stakes suit them, because for the y that
+    blocks, all have about one slope: so small variances and rare events count also where decisions differ in many arms.
+
+    The evidence is that of the confidence sequence (of ``auto`` if it has no martingales): stakes on 0/1 values, or on the chord of
+    others, for ``beta``; on the values themselves, by three moments, for ``betting``; sub-Gaussian ones for ``normal``; the
+    likelihood of normal values for ``student``, a mixture by itself.
+
+    An explicit list of K decisions is looked through, with b = 0 and a = ln(K - 1). Other classes have only a maximiser: for a
+    slope and a k the right side is linear in y, so the best y with y_i other than y^_i is found by one call of it, for every arm i
+    and a few slopes. This is conservative, so still a guarantee.
+
+    It samples among the arms of the decision that blocks the certificate the one that is least known. Which one blocks is told by a
+    guide, as if arms were normal with the variance that is seen; the evidence is worked out when the guide sees no such decision. A
+    tenth of delta goes to the box, which is reported, and from which the undecided arms are.
 
     Parameters
     ----------
-    tuned : int
-        The observations of an arm for which rho is tuned, as for the sequence ``normal``.
     box_share : float
         The part of delta that the reported box gets, from 0.001 to 0.999; the test has the rest.
     """
