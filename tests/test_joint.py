@@ -15,7 +15,7 @@ import surepick as sp
 from surepick.confidence import make_confidence
 from surepick.engine import compiled
 from surepick.errors import SettingError
-from surepick.policies import Joint, JointLinear, make_policy
+from surepick.policies import Joint, JointLinear, View, make_policy
 from surepick.run.drive import drive
 
 from .cases import CASES
@@ -201,7 +201,8 @@ def test_planted_bug_too_little_evidence(name: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", ["subsets", "matching", "path"])
 def test_planted_bug_too_little_evidence_of_linear_classes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither delta nor the union nor the choice of stakes is paid for, where the means are so close that a few samples mislead."""
+    """Neither delta nor the union nor the choice of stakes is paid for, where the means are so close that a few samples
+    mislead."""
     make, world, _ = HARD[name]
     monkeypatch.setattr(JointLinear, "level", lambda self, delta: -8.0)
     close = sp.Bernoulli(0.5 + 0.3 * (world.means - 0.5))

@@ -1,4 +1,5 @@
-"""Stakes that arms share: what they are worth, bounded below by the conjugate, and the search for decisions that they do not exclude."""
+"""Stakes that arms share: what they are worth, bounded below by the conjugate, and the search for decisions that they do not
+exclude."""
 
 from __future__ import annotations
 
@@ -107,12 +108,14 @@ def test_one_value_more_is_worth_one_on_average() -> None:
 
 
 def test_what_is_staked_is_no_more_than_there_is() -> None:
-    assert np.allclose(stakes.SHAPES.sum(axis=1), 1.0) and (stakes.SHAPES > 0).all()
+    assert np.allclose(stakes.SHAPES.sum(axis=1), 1.0)
+    assert (stakes.SHAPES > 0).all()
     assert np.exp(-stakes.PAYS).sum() == pytest.approx(1.0)
     for k in range(stakes.NONE):
         for q in range(stakes.NONE):
             relative = (stakes.SHAPES[q] * np.log(stakes.SHAPES[q] / stakes.SHAPES[k])).sum()
-            assert stakes.PRICES[k, q] == pytest.approx(-relative) and stakes.PRICES[k, q] <= 1e-12
+            assert stakes.PRICES[k, q] == pytest.approx(-relative)
+            assert stakes.PRICES[k, q] <= 1e-12
 
 
 def test_planted_bug_stakes_that_are_not_paid_for() -> None:
@@ -221,7 +224,10 @@ class Skewed(sp.Environment):
 
 
 TIES = {
-    "list of rare events": (lambda: sp.Subsets(6, [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]]), sp.Bernoulli([0.05] * 3 + [0.049] * 3)),
+    "list of rare events": (
+        lambda: sp.Subsets(6, [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]]),
+        sp.Bernoulli([0.05] * 3 + [0.049] * 3),
+    ),
     "matching, small variances": (lambda: sp.Matching(CELLS), sp.Beta([0.501 if i == j else 0.5 for i, j in CELLS], 50.0)),
     "matching, skewed": (lambda: sp.Matching(CELLS), Skewed([0.3005 if i == j else 0.3 for i, j in CELLS])),
     "path": (

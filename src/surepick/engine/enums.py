@@ -72,9 +72,9 @@ class Known(IntEnum):
 
 
 class Base(IntEnum):
-    """Entries of ``base`` of :class:`surepick.engine.data.JointTest`: about the price of any difference, for the guide; ln(1 / delta)
-    and the part of the union's price that is the same for all differences; the part that every arm adds to it; for normal arms the
-    largest distance from their means that is looked at, and where all decisions are bounded at once."""
+    """Entries of ``base`` of :class:`surepick.engine.data.JointTest`: about the price of any difference, for the guide; ln(1 /
+    delta) and the part of the union's price that is the same for all differences; the part that every arm adds to it; for normal
+    arms the largest distance from their means that is looked at, and where all decisions are bounded at once."""
 
     GUIDE = 0
     LEVEL = 1

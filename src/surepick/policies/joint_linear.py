@@ -18,7 +18,6 @@ from ..estimators import Mean, Moments
 from ..problems.base import Problem
 from .base import TINY, Policy, View, spread
 
-
 MORE, CHOICE = 1.2, 2.3  # evidence that exact proofs take more than their guide: as a factor, and for the choice of stakes
 
 
@@ -26,9 +25,9 @@ class JointLinear(Policy):
     """Stops when all arms in which another decision differs, together, show that it is worse.
 
     For a decision y let c = y - y^ have support S, and A = <-c, means>. Let K_i,k(u) be the capital of stakes about S_k that the
-    values of arm i are on their side of u (see engine/kernels/stakes.py). The product over S of K_i,k, averaged over k with weights
-    w_k that are fixed in advance, is a supermartingale from 1: with probability at least 1 - delta the truth is, at all times and
-    for all y, among the theta with
+    values of arm i are on their side of u (see engine/kernels/stakes.py). The product over S of K_i,k, averaged over k with
+    weights w_k that are fixed in advance, is a supermartingale from 1: with probability at least 1 - delta the truth is, at all
+    times and for all y, among the theta with
 
         max over k of (ln w_k + sum over S of ln K_i,k(theta_i)) <= ln(1 / delta) + a + b |S|,
 
@@ -41,17 +40,17 @@ class JointLinear(Policy):
     arms would add up; here their squares do. And all arms pay once for not knowing which stakes suit them, because for the y that
     blocks, all have about one slope: so small variances and rare events count also where decisions differ in many arms.
 
-    The evidence is that of the confidence sequence (of ``auto`` if it has no martingales): stakes on 0/1 values, or on the chord of
-    others, for ``beta``; on the values themselves, by three moments, for ``betting``; sub-Gaussian ones for ``normal``; the
+    The evidence is that of the confidence sequence (of ``auto`` if it has no martingales): stakes on 0/1 values, or on the chord
+    of others, for ``beta``; on the values themselves, by three moments, for ``betting``; sub-Gaussian ones for ``normal``; the
     likelihood of normal values for ``student``, a mixture by itself.
 
     An explicit list of K decisions is looked through, with b = 0 and a = ln(K - 1). Other classes have only a maximiser: for a
-    slope and a k the right side is linear in y, so the best y with y_i other than y^_i is found by one call of it, for every arm i
-    and a few slopes. This is conservative, so still a guarantee.
+    slope and a k the right side is linear in y, so the best y with y_i other than y^_i is found by one call of it, for every arm
+    i and a few slopes. This is conservative, so still a guarantee.
 
-    It samples among the arms of the decision that blocks the certificate the one that is least known. Which one blocks is told by a
-    guide, as if arms were normal with the variance that is seen; the evidence is worked out when the guide sees no such decision. A
-    tenth of delta goes to the box, which is reported, and from which the undecided arms are.
+    It samples among the arms of the decision that blocks the certificate the one that is least known. Which one blocks is told by
+    a guide, as if arms were normal with the variance that is seen; the evidence is worked out when the guide sees no such
+    decision. A tenth of delta goes to the box, which is reported, and from which the undecided arms are.
 
     Parameters
     ----------
@@ -241,13 +240,13 @@ class JointLinear(Policy):
         best = self._best(weights)
         if guide.differ(best, test) > 0 and room.blocks(best, test, stakes)[0]:
             return best
-        unclear = None
+        unclear: np.ndarray[Any, Any] | None = None
         for i in range(self.problem.m):
             other, blocking = self._arm(test, stakes, i, k, mu)
-            if blocking:
-                return other
-            if other is not None and unclear is None:
+            if blocking or unclear is None:
                 unclear = other
+            if blocking:
+                break
         return unclear
 
     def _arm(self, test: JointTest, stakes: Stakes, i: int, k: int, mu: float) -> tuple[Any, bool]:

@@ -88,8 +88,8 @@ class Matching(EdgeNames, OracleProblem):
 
         With n rows and c columns a perfect matching has at most n^l cycles and (c - n) n^l paths through l rows, each of 2 l
         edges; with b = ln(2 n) / 2 the sum over l of (1 + c - n) n^l exp(-2 b l) is at most 1 + c - n. For n = c there are no
-        more than n^l matchings at all that differ in l rows, so every one is an alternative; else a path takes a row or more. Small
-        ones are counted: there are c! / (c - n)! at most, each an alternative, which is cheaper where n is small.
+        more than n^l matchings at all that differ in l rows, so every one is an alternative; else a path takes a row or more.
+        Small ones are counted: there are c! / (c - n)! at most, each an alternative, which is cheaper where n is small.
         """
         rows, columns = self._shape
         if not self.perfect or self._parallel:

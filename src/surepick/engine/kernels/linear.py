@@ -1,8 +1,8 @@
 """The guide of the joint test of 0/1 decisions, or any listed ones, with a linear reward; see policies/joint_linear.py.
 
-As if arms were normal with the variance that is seen: it says which other decision may be better, quickly and about. Whether it is
-certainly worse is proved in linear_proof.py. Sums run over the arms in their order: Python's loop and the compiled ones have the
-same numbers, to the last bit.
+As if arms were normal with the variance that is seen: it says which other decision may be better, quickly and about. Whether it
+is certainly worse is proved in linear_proof.py. Sums run over the arms in their order: Python's loop and the compiled ones have
+the same numbers, to the last bit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from ..enums import SMALLEST, Base
 
 @lean
 def margin_of(row, listed, test):
-    """A - sqrt(2 B Q) of a listed decision, which may be certainly worse if that is positive; infinite for the decision itself."""
+    """A - sqrt(2 B Q) of a listed decision, which may be certainly worse if that is positive; infinite for the decision
+    itself."""
     ahead, spread, price, moved = 0.0, 0.0, 0.0, False
     rounding = 0.0
     for i in range(len(test.decision)):

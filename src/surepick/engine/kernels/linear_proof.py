@@ -8,9 +8,10 @@ mu A + sum over S of e_i(mu |c_i|). So y is excluded if for some mu and k
 
 of which the right side is linear in the entries of a 0/1 decision: one call of a maximiser bounds all of them.
 
-Normal arms: their evidence is nowhere less than at their means, and rises from there. So of all parameters at which y gains g those
-count whose distances from the means are towards y and sum to A + g, and those that gain more have more evidence against them than
-some that gain g. If the right side, worked out for distances up to a limit, is at most the limit, it is therefore valid.
+Normal arms: their evidence is nowhere less than at their means, and rises from there. So of all parameters at which y gains g
+those count whose distances from the means are towards y and sum to A + g, and those that gain more have more evidence against
+them than some that gain g. If the right side, worked out for distances up to a limit, is at most the limit, it is therefore
+valid.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SAME = 1e-9  # relative to a reach: it is no better for so little
 def about(k, i, change, test):
     """The stakes of an arm, where those of the arm with the largest unit and change are about S_k."""
     away = test.away[i] if change == 1.0 else test.away[i] - math.log2(change)
-    return min(max(k + int(math.floor(away + 0.5)), 0), NONE - 1)
+    return min(max(k + math.floor(away + 0.5), 0), NONE - 1)
 
 
 @tight
@@ -86,7 +87,7 @@ def centre(other, mu, test, stakes):
         if change != 0.0:
             total += suiting(mu * abs(change), i, stakes) - (test.away[i] - math.log2(abs(change)))
             many += 1
-    return min(max(int(math.floor(total / many + 0.5)), 0), NONE - 1)
+    return min(max(math.floor(total / many + 0.5), 0), NONE - 1)
 
 
 @lean
@@ -198,7 +199,7 @@ def opening(other, test, stakes):
         moved |= other[i] != test.decision[i]
     if not moved:
         other = 1 - test.decision
-    least, k, mu = tightest(other, 0.0, room_for(other, test, stakes), test, stakes)
+    _, k, mu = tightest(other, 0.0, room_for(other, test, stakes), test, stakes)
     return k, min(mu, steepest(stakes))
 
 
@@ -247,8 +248,8 @@ def next_slope(other, mu, low, high, test, stakes):
 
 @lean
 def bend_for(size, k, mu, test, stakes, weights):
-    """As ``bend``, with what any difference needs spread over ``size`` arms: decisions that differ in so many are then the best if
-    they may be better."""
+    """As ``bend``, with what any difference needs spread over ``size`` arms: decisions that differ in so many are then the best
+    if they may be better."""
     bend(k, mu, test, stakes, weights)
     each = base(k, mu, test) / size
     for i in range(len(weights)):

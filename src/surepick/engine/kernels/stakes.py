@@ -1,22 +1,22 @@
 """Evidence of many arms together, by stakes that all of them share.
 
-Who stakes s against values in [0, 1] with mean at most u has Prod((1 + b x) / (1 + b u)) afterwards, b = e^s - 1: a bet of the share
-b u / (1 + b u) of the capital (see bets.py). It is a supermartingale from 1, and its logarithm is
+Who stakes s against values in [0, 1] with mean at most u has Prod((1 + b x) / (1 + b u)) afterwards, b = e^s - 1: a bet of the
+share b u / (1 + b u) of the capital (see bets.py). It is a supermartingale from 1, and its logarithm is
 
     ln K_s(u) = sum of ln(1 + b x) - n ln(1 + b u),
 
-of which the values and u have a term each, and which is convex in u. That the mean is at least u is the same of 1 - x and 1 - u. The
-sum is bounded below from three moments, as in bets.py: ln(1 + b x) has negative fourth derivative too. 1-sub-Gaussian values
+of which the values and u have a term each, and which is convex in u. That the mean is at least u is the same of 1 - x and 1 - u.
+The sum is bounded below from three moments, as in bets.py: ln(1 + b x) has negative fourth derivative too. 1-sub-Gaussian values
 have exp(s (x - u) - s^2 / 2).
 
-A product over arms pays for what it does not know beforehand. If every arm mixed over stakes by itself, each would pay. But when a
-decision is about to be excluded, the stakes that suit its arms are all alike: about the common slope mu over an arm's n. So all
-arms have stakes about one, S_k, which alone is mixed over: K = sum over k of w_k Prod over arms of sum over j of v_kj K_j. The v_kj
-fall off on either side of k, and allow for arms that are known better than others.
+A product over arms pays for what it does not know beforehand. If every arm mixed over stakes by itself, each would pay. But when
+a decision is about to be excluded, the stakes that suit its arms are all alike: about the common slope mu over an arm's n. So all
+arms have stakes about one, S_k, which alone is mixed over: K = sum over k of w_k Prod over arms of sum over j of v_kj K_j. The
+v_kj fall off on either side of k, and allow for arms that are known better than others.
 
-For the joint test evidence is needed through its conjugate alone: the least over u of ln sum over j of v_kj K_j(u) + mu (u - p) (above; below
-alike). For any weights w over stakes ln sum v_j K_j >= sum of w_j (ln K_j + ln(v_j / w_j)) (Jensen's inequality), which is convex in
-u, and whose slope at p is the sum of w_j n b_j / (1 + b_j p). If that is mu, the least is at p:
+For the joint test evidence is needed through its conjugate alone: the least over u of ln sum over j of v_kj K_j(u) + mu (u - p)
+(above; below alike). For any weights w over stakes ln sum v_j K_j >= sum of w_j (ln K_j + ln(v_j / w_j)) (Jensen's inequality),
+which is convex in u, and whose slope at p is the sum of w_j n b_j / (1 + b_j p). If that is mu, the least is at p:
 
     sum over j of w_j (ln K_j(p) + ln(v_j / w_j)).
 
@@ -35,7 +35,7 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..data import Seen, Stakes
-from ..enums import Known, Family
+from ..enums import Family, Known
 from .bets import ends_of
 from .student import by_likelihood
 
@@ -47,7 +47,7 @@ NOTHING = -1e12  # the evidence of an arm that has none
 NEAR = 1.03  # slopes nearer than this, as a factor, are as good
 
 
-def priors() -> np.ndarray:
+def priors():
     """v: what every stake has of an arm's capital where stakes are about S_k, a row each."""
     found = np.empty((NONE, NONE + 1))
     for k in range(NONE):
@@ -57,7 +57,7 @@ def priors() -> np.ndarray:
     return found / found.sum(axis=1, keepdims=True)
 
 
-def weights() -> np.ndarray:
+def weights():
     """w: what every S_k has of the capital of all arms. The least ones are for differences so small that much is spent anyway."""
     found = np.array([1.0 if k < 9 else 0.6 ** (k - 8) for k in range(NONE)])
     return found / found.sum()
