@@ -172,7 +172,7 @@ def test_the_search_over_decisions_is_sound(name: str, confidence: str, data: st
     if state.rival is None:
         assert not any(linear_proof.blocks(y, state.test, state.stakes)[0] for y in others)
     elif policy.parts == 1 and policy.listed is None:  # lists are looked through one by one
-        # At one slope and one k, the linear bound holds for all decisions at once; so it does at the best that are found for each.
+        # At one slope and one k the linear bound holds for all decisions at once.
         known, weights = (state.test, state.stakes), np.empty(problem.m)
         for y in others[:4]:
             k, mu = linear_proof.opening(y, *known)
