@@ -15,7 +15,7 @@ from surepick.engine.enums import Family
 from surepick.engine.kernels.bets import atoms_of
 from surepick.engine.kernels.divergence import divergence
 from surepick.engine.kernels.glr import glr, seen_of
-from surepick.engine.kernels.growth_bounds import Known, growth_bounds
+from surepick.engine.kernels.growth_bounds import Peer, growth_bounds
 from surepick.engine.kernels.near_log import LOG_ERROR, near_log
 
 
@@ -55,7 +55,7 @@ def test_bounds_are_below_the_likelihood_ratio_and_come_near(seed: int, upper: b
         arms = arms._replace(low=np.zeros(m), shift=np.zeros(m), high=arms.scale)
     slopes = rng.uniform(0.2, 3, m) if slopes_differ else np.ones(m)
     lined = np.array([arms.n, arms.p, *arms.atoms, arms.low, arms.high, arms.shift, arms.scale])
-    assert len(lined) == len(Known)
+    assert len(lined) == len(Peer)
     levels, found = np.where(rng.random(m) < 0.5, np.nan, rng.uniform(-2, 4, m)), np.empty(m)
     exact = np.array([
         glr(0, q, slopes[0], slopes[q], arms) if upper else glr(q, 0, slopes[q], slopes[0], arms) for q in range(m)

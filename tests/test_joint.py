@@ -15,7 +15,7 @@ import surepick as sp
 from surepick.confidence import make_confidence
 from surepick.engine import compiled
 from surepick.errors import SettingError
-from surepick.policies import Joint, JointLinear, View, joint_linear, make_policy
+from surepick.policies import Joint, JointLinear, View, make_policy
 from surepick.run.drive import drive
 
 from .cases import CASES
@@ -77,46 +77,6 @@ def told(problem: sp.Problem, rng: np.random.Generator, most: int, **settings: o
 
 
 # -- any other linear class ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["matching", "path", "program", "subsets", "real-vectors", "spanning-tree"])
-@given(data=st.data())
-def test_the_search_over_slopes_is_sound(name: str, data: st.DataObject) -> None:
-    """No decision blocks only if none of all decisions does, one by one, by the definition."""
-    problem = data.draw(CASES[name])
-    assume(JointLinear.needs(problem) is None)
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    explorer = told(problem, rng, data.draw(st.sampled_from([10, 100, 3000])), policy="joint-linear")
-    policy, view = explorer.policy, explorer.view
-    state = policy._state(view)
-    rho = joint_linear.width(-math.log(0.2 * 0.9))
-    counts, means, sign = explorer.counts, view.estimates, policy.sign
-    blocked = []
-    for y in decisions_of(problem):
-        c = np.array(y) - state.decision
-        moved = c != 0
-        if not moved.any():
-            continue
-        Q = (c**2 * 0.25 * (counts + rho) / counts**2).sum()
-        of = np.ones(problem.m, bool) if policy.whole else moved
-        B = -math.log(0.2 * 0.9) + policy.a + (policy.b + 0.5 * np.log1p(counts / rho))[of].sum()
-        if -sign * (c @ means) <= math.sqrt(2 * B * Q) * (1 - 1e-9):
-            blocked.append(tuple(y))
-    if state.rival is None:
-        assert not blocked
-    elif policy.listed is not None:
-        assert tuple(state.rival.tolist()) in blocked
-    # The gap bounds what any decision gains at any parameters that the joint bound allows.
-    gains = [0.0]
-    for y in decisions_of(problem):
-        gain = 0.0
-        for c in parts(problem, state.decision, np.array(y)) if policy.parts > 1 else [np.array(y) - state.decision]:
-            of = np.ones(problem.m, bool) if policy.whole else c != 0
-            B = -math.log(0.2 * 0.9) + policy.a + (policy.b + 0.5 * np.log1p(counts / rho))[of].sum()
-            gain += sign * (c @ means) + math.sqrt(2 * B * (c**2 * 0.25 * (counts + rho) / counts**2).sum()) if c.any() else 0.0
-        gains.append(gain)
-    box_gap = view.gap(state.decision)
-    assert policy.gap(view, state.decision) >= min(max(gains), box_gap) - 1e-9 or state.rival is None
 
 
 @pytest.mark.parametrize("name", ["matching", "path", "program", "top-k", "spanning-tree"])
@@ -241,15 +201,10 @@ def test_planted_bug_too_little_evidence(name: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", ["subsets", "matching", "path"])
 def test_planted_bug_too_little_evidence_of_linear_classes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A radius of a hundredth, where the means are so close that the first few samples mislead."""
+    """Neither delta nor the union nor the choice of stakes is paid for, where the means are so close that a few samples
+    mislead."""
     make, world, _ = HARD[name]
-    look = JointLinear._look
-
-    def bold(self: JointLinear, view: View) -> object:
-        self.half = self.problem.scales * 0.005
-        return look(self, view)
-
-    monkeypatch.setattr(JointLinear, "_look", bold)
+    monkeypatch.setattr(JointLinear, "level", lambda self, delta: -8.0)
     close = sp.Bernoulli(0.5 + 0.3 * (world.means - 0.5))
     assert errors(make(), close, 400, batch=2, budget=3000) > binom.isf(1e-6, 400, DELTA)
 

@@ -262,7 +262,7 @@ def test_the_formulas_have_the_parameters() -> None:
         (
             sp.Subsets(4, [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 1]]),
             WORLD,
-            {"policy": JointLinear(tuned=20, box_share=0.6)},
+            {"policy": JointLinear(box_share=0.6)},
             True,
         ),
     ],

@@ -305,8 +305,8 @@ def test_what_normal_arms_cannot_do_is_said() -> None:
             sp.Explorer(sp.BestArm(arms_of(2)), confidence=name)
     with pytest.raises(SettingError, match="kind 'normal'"):
         sp.Explorer(sp.BestArm(2), confidence="student")
-    with pytest.raises(SettingError, match="bounds or a scale"):
-        sp.Explorer(sp.BestArm(arms_of(2)), policy="joint-linear")
+    with pytest.raises(SettingError, match="all of kind 'normal', or none"):
+        sp.Explorer(sp.BestArm([*arms_of(1), sp.Arm("b", 0.0, 1.0)]), policy="joint-linear")
     assert Mean().first(sp.Arm("a", kind="normal")) == 5
 
 

@@ -9,4 +9,4 @@ from surepick.engine.kernels.oracles import maximiser
 from surepick.engine.loops import Loop
 from surepick.engine.loops.linear import prepare
 
-LOOP = Loop(("joint-linear",), maximiser(Row, window_kernel), prepare, near=True, batches=True, parameters=("tuned", "box_share"))
+LOOP = Loop(("joint-linear",), maximiser(Row, window_kernel), prepare, near=True, batches=True, parameters=("box_share",))

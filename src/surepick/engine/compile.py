@@ -15,7 +15,7 @@ PATIENT = {
     f"{__package__}.kernels.{room}"
     for room in (
         "allocation_gap", "bets", "brent", "divergence", "exchanges", "finite", "gains", "glr", "intervals", "leads", "least",
-        "linear", "mixtures", "order", "partitions", "trees", "witnesses",
+        "linear", "linear_proof", "mixtures", "order", "partitions", "stakes", "trees", "witnesses",
     )
 }  # fmt: skip
 

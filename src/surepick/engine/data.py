@@ -136,14 +136,27 @@ class Arms(NamedTuple):
 
 
 class JointTest(NamedTuple):
-    """What tells whether another decision is certainly worse than this one; see kernels/linear.py."""
+    """A decision, and what guides the search for another one that is not certainly worse; see kernels/linear.py."""
 
     decision: Array
     value: Array  # of every arm, which the decision maximises
-    spread: Array  # the square of its error, by arm
+    spread: Array  # about the square of its error, by arm
     price: Array  # of an arm that differs
     rounding: Array  # by which a value may be off
-    base: Array  # one number: the price of any difference
+    base: Array  # see :class:`surepick.engine.enums.Base`
+    sign: Array  # one number: -1 if the problem looks for small parameters, else 1
+    away: Array  # octaves from the stakes of the arm with the largest unit to those of an arm
+
+
+class Stakes(NamedTuple):
+    """The evidence of all arms by stakes that they share, for either side, above first; see kernels/stakes.py."""
+
+    facts: Array  # see :class:`surepick.engine.enums.Known`
+    fresh: Array  # whether what follows has been worked out for an arm
+    gain: Array  # what the logarithm of every stake's capital is at the mean that is seen
+    pull: Array  # and its slope there
+    shape_gain: Array  # the same of stakes about each of them
+    shape_pull: Array
 
 
 class Exchanges(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 
 FEWEST = 64  # values drawn ahead for one arm at least
+SMALLEST = 4  # arms in which decisions differ, where none is at hand that says how many these are
 TRIES = 8  # slopes of the linear bound that joint-linear tries for one arm
-SAME_SLOPE = 1e-3  # relative to a slope: a new one this near is not tried
 
 
 class Stop(IntEnum):
@@ -60,6 +60,29 @@ class Status(IntEnum):
     OPEN = 0  # undecided, whatever the bounds are in between
     CLOSED = 1  # decided
     MAYBE = 2
+
+
+class Known(IntEnum):
+    """Rows of ``facts`` of :class:`surepick.engine.data.Stakes`: an arm as evidence sees it, and how large its unit is."""
+
+    FAMILY = 0
+    N = 1
+    P = 2
+    INNER = 3
+    SHARE = 4
+    SCALE = 5
+
+
+class Base(IntEnum):
+    """Entries of ``base`` of :class:`surepick.engine.data.JointTest`: about the price of any difference, for the guide; ln(1 /
+    delta) and the part of the union's price that is the same for all differences; the part that every arm adds to it; for normal
+    arms the largest distance from their means that is looked at, and where all decisions are bounded at once."""
+
+    GUIDE = 0
+    LEVEL = 1
+    EACH = 2
+    LIMIT = 3
+    WIDEST = 4
 
 
 class Verdict(IntEnum):

@@ -69,7 +69,7 @@ def automatic(problem: Problem, confidence: str | Confidence, epsilon: float, de
             joint = Joint().bound(problem)
             if joint.pairs <= LISTED:
                 return joint
-        elif free and JointLinear.needs(problem) is None:  # it knows of no bets, so that their box is better
+        elif JointLinear.needs(problem) is None:
             return JointLinear().bound(problem)
     return (PAC() if epsilon > 0 and PAC.needs(problem) is None else COCI()).bound(problem)
 

@@ -8,40 +8,52 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
-from ..checks import MANY, whole
+from ..confidence.auto import Auto
 from ..confidence.base import Confidence
-from ..confidence.mixture import TUNED, width
+from ..confidence.mixture import Mixture
 from ..engine import compiled
-from ..engine.data import JointTest
-from ..engine.enums import SAME_SLOPE, TRIES
+from ..engine.data import JointTest, Stakes
+from ..engine.enums import SMALLEST, TRIES, Family
 from ..estimators import Mean, Moments
 from ..problems.base import Problem
-from .base import Policy, View, spread
+from .base import TINY, Policy, View, spread
+
+MORE, CHOICE = 1.2, 2.3  # evidence that exact proofs take more than their guide: as a factor, and for the choice of stakes
 
 
 class JointLinear(Policy):
     """Stops when all arms in which another decision differs, together, show that it is worse.
 
-    For a decision y let c = y - y^ have support S, A = <-c, means> and Q = sum over S of c_i^2 R_i^2 (N_i + rho) / N_i^2. The
-    product over S of the arms' normal mixtures (see ``confidence="normal"``) is a supermartingale, so with probability at least
-    1 - delta, at all times and for all y,
+    For a decision y let c = y - y^ have support S, and A = <-c, means>. Let K_i,k(u) be the capital of stakes about S_k that the
+    values of arm i are on their side of u (see engine/kernels/stakes.py). The product over S of K_i,k, averaged over k with
+    weights w_k that are fixed in advance, is a supermartingale from 1: with probability at least 1 - delta the truth is, at all
+    times and for all y, among the theta with
 
-        <c, theta> <= -A + sqrt(2 B Q),   B = ln(1 / delta) + a + sum over S of (b + ln(1 + N_i / rho) / 2),
+        max over k of (ln w_k + sum over S of ln K_i,k(theta_i)) <= ln(1 / delta) + a + b |S|,
 
     where a and b pay for the union: the alternatives to the true optimum satisfy sum over them of exp(-a - b |S|) <= 1. It stops
-    when A > sqrt(2 B Q) for every y. With intervals of their own, the errors of the |S| arms would add up; here their squares do.
+    when no y is better at any such theta. By Lagrange's duality y is excluded if for one slope mu > 0 and one k
 
-    An explicit list of K decisions is looked through, with b = 0 and a = ln(K - 1). Other classes have only a maximiser: since
-    sqrt(2 B Q) <= l B + Q / (2 l) for every slope l > 0, and that is linear in y, the best y with y_i other than y^_i is found by
-    one call of it, for every arm i and a few slopes. This is conservative, so still a guarantee.
+        A > (ln(1 / delta) + a - ln w_k + sum over S of (b - e_i,k(mu |c_i|))) / mu,
 
-    It samples among the arms of the decision that blocks the certificate the one that is least known. A tenth of delta goes to
-    the box, which is reported, and from which the undecided arms are.
+    e_i,k(mu) being at most the least over u of ln K_i,k(u) + mu |mean - u|. With intervals of their own, the errors of the |S|
+    arms would add up; here their squares do. And all arms pay once for not knowing which stakes suit them, because for the y that
+    blocks, all have about one slope: so small variances and rare events count also where decisions differ in many arms.
+
+    The evidence is that of the confidence sequence (of ``auto`` if it has no martingales): stakes on 0/1 values, or on the chord
+    of others, for ``beta``; on the values themselves, by three moments, for ``betting``; sub-Gaussian ones for ``normal``; the
+    likelihood of normal values for ``student``, a mixture by itself.
+
+    An explicit list of K decisions is looked through, with b = 0 and a = ln(K - 1). Other classes have only a maximiser: for a
+    slope and a k the right side is linear in y, so the best y with y_i other than y^_i is found by one call of it, for every arm
+    i and a few slopes. This is conservative, so still a guarantee.
+
+    It samples among the arms of the decision that blocks the certificate the one that is least known. Which one blocks is told by
+    a guide, as if arms were normal with the variance that is seen; the evidence is worked out when the guide sees no such
+    decision. A tenth of delta goes to the box, which is reported, and from which the undecided arms are.
 
     Parameters
     ----------
-    tuned : int
-        The observations of an arm for which rho is tuned, as for the sequence ``normal``.
     box_share : float
         The part of delta that the reported box gets, from 0.001 to 0.999; the test has the rest.
     """
@@ -54,7 +66,6 @@ class JointLinear(Policy):
     a: float
     b: float
     parts: int
-    whole: bool
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -62,27 +73,40 @@ class JointLinear(Policy):
             return "the mean as its parameter"
         if problem.finite:
             return "arms without a population"
-        if problem.unscaled:
-            return "arms with bounds or a scale"
+        if len({arm.kind == "normal" for arm in problem.arms}) > 1:
+            return "arms that are all of kind 'normal', or none of them"
         if problem.listed is not None:
             return None
         if not problem.linear:
             return "0/1 decisions with a linear reward"
         return None if problem.any_weights else "a maximiser that takes weights of either sign"
 
-    def __init__(self, *, tuned: int = TUNED, box_share: float = 0.1) -> None:
-        self.tuned: int = whole(tuned, "tuned", 1, MANY)
+    def __init__(self, *, box_share: float = 0.1) -> None:
         self._share_out(box_share)
 
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
         self.listed: Floats | None = None if problem.listed is None else problem.listed.astype(np.float64)
         self.sign: float = problem.sign
-        self.half: Floats = problem.scales / 2.0  # R
+        self._auto: Auto | None = None
         if self.listed is None:
-            self.a, self.b, self.parts, self.whole = union(problem)
+            self.a, self.b, self.parts = priced(problem)
         else:
-            self.a, self.b, self.parts, self.whole = math.log(max(len(self.listed) - 1, 1)), 0.0, 1, False
+            self.a, self.b, self.parts = math.log(max(len(self.listed) - 1, 1)), 0.0, 1
+
+    def weighing(self, confidence: Confidence) -> Mixture:
+        """How arms are weighed: as the confidence sequence does, or as ``auto`` if it has no martingales."""
+        if isinstance(confidence, Mixture):
+            return confidence
+        if self._auto is None:
+            self._auto = Auto()
+            self._auto.bind(self.problem, 1.0)
+        return self._auto
+
+    @property
+    def price(self) -> Floats:
+        """Of every arm that differs, for the guide."""
+        return np.full(self.problem.m, MORE * self.b)
 
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         return self._state(view).decision
@@ -118,34 +142,40 @@ class JointLinear(Policy):
             return gap
         if state.rival is None:
             return 0.0
-        gain = -compiled("linear").closest(self.listed, state.test)[1] if self.listed is not None else self._gain(state.test)
+        if self.listed is None:
+            gain = self._gain(state)
+        else:
+            gain = compiled("linear_proof").most_gained(self.listed, state.test, state.stakes)
         return min(gap, view.share(decision, max(0.0, gain)))
 
-    def _gain(self, test: JointTest) -> float:
+    def _gain(self, state: _State) -> float:
         """The linear bound holds for every slope; the best one suits the decision that it finds.
 
         A decision that differs by several alternatives pays for each of them.
         """
-        room, weights = compiled("linear"), np.empty(self.problem.m)
-        slope, found = room.first_slope(test), math.inf
+        room, weights, test, stakes = compiled("linear_proof"), np.empty(self.problem.m), state.test, state.stakes
+        if room.normal(stakes):  # whose evidence bounds the decisions that are behind, and not what they could gain
+            return math.inf
+        k, mu = room.opening(self.rival_of(state), test, stakes)
+        found = math.inf
         for _ in range(TRIES):
-            room.bend(slope, test, weights)
+            room.bend(k, mu, test, stakes, weights)
             other = self._best(weights)
-            found = min(found, room.excess(other, slope, test) + slope * float(test.base[0]) * self.parts)
-            if room.differ(other, test) == 0:
+            found = min(found, room.excess(other, k, mu, test, stakes) + room.base(k, mu, test) * self.parts)
+            if compiled("linear").differ(other, test) == 0:
                 break
-            slope = room.slope_of(other, test)
+            k, mu = room.opening(other, test, stakes)
         return found
+
+    @staticmethod
+    def rival_of(state: _State) -> np.ndarray[Any, Any]:
+        return state.decision if state.rival is None else state.rival
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def level(self, delta: float) -> float:
         """ln(1 / delta) + a, for the part of delta that is not the box's."""
         return self.a - math.log(delta * (1.0 - self.box_share))
-
-    def rho(self, delta: float) -> float:
-        """The width of the mixtures, for the delta of before the data."""
-        return width(-math.log(delta * (1.0 - self.box_share)), self.tuned)
 
     def _state(self, view: View) -> _State:
         found = view.__dict__.get("joint_linear")
@@ -154,53 +184,87 @@ class JointLinear(Policy):
         return found
 
     def _look(self, view: View) -> _State:
-        problem = self.problem
+        problem, confidence = self.problem, self.weighing(view.confidence)
+        assert isinstance(view.record, Moments)
         means = np.clip(view.estimates, problem.low, problem.high)
         decision = problem.solve_at(means)
-        spread, regret = np.empty(problem.m), np.empty(problem.m)
-        total = compiled("linear").weigh(view.counts, self.half, self.rho(view.fixed), spread, regret)
-        price = np.zeros(problem.m) if self.whole else self.b + regret
-        base = np.array([self.level(view.delta) + (total if self.whole else 0.0)])
-        assert isinstance(view.record, Moments)
+        spread, stakes, away = np.empty(problem.m), compiled("stakes").stakes_of(problem.m), self.away(confidence)
+        given = *confidence.seen(view.record), confidence.scales(view.record), stakes, spread
+        compiled("stakes").see_all(*given)
         held = decision if self.listed is None else decision.astype(np.float64)
-        test = JointTest(held, self.sign * means, spread, price, view.record.rounding, base)
-        return _State(decision, self._search(test) if self.listed is None else self._among(test), test)
+        base, price = self.base(view.delta), self.price
+        test = JointTest(held, self.sign * means, spread, price, view.record.rounding, base, np.array([self.sign]), away)
+        return _State(decision, self._search(test, stakes) if self.listed is None else self._among(test, stakes), test, stakes)
 
-    def _among(self, test: JointTest) -> np.ndarray[Any, Any] | None:
-        """The listed decision that blocks most."""
+    def base(self, delta: float) -> Floats:
+        """See :class:`surepick.engine.enums.Base`."""
+        return np.array([MORE * (self.level(delta) + CHOICE), self.level(delta), self.b, math.inf, math.inf])
+
+    def away(self, confidence: Mixture) -> Floats:
+        """Octaves from the stakes that suit the arm with the largest unit, and change, to those of an arm."""
+        fixed = confidence.families != Family.STUDENT  # the others have a unit of their own values
+        octaves = np.log2(np.where(fixed, confidence.scale, 1.0))
+        most = 1.0 if self.listed is None else max(float(np.ptp(self.listed, axis=0).max()), TINY)
+        found: Floats = np.where(fixed, octaves[fixed].max(initial=-math.inf) - octaves, 0.0) + math.log2(most)
+        return found
+
+    def _among(self, test: JointTest, stakes: Stakes) -> np.ndarray[Any, Any] | None:
+        """A listed decision that may be better."""
         assert self.problem.listed is not None
         row, margin = compiled("linear").closest(self.listed, test)
-        found: np.ndarray[Any, Any] = self.problem.listed[row].copy()
-        return None if margin > 0.0 else found
-
-    def _search(self, test: JointTest) -> np.ndarray[Any, Any] | None:
-        room, weights = compiled("linear"), np.empty(self.problem.m)
-        slope = room.first_slope(test)
-        room.bend(slope, test, weights)
-        best = self._best(weights)
-        if room.differ(best, test) > 0 and room.lead(best, test) >= 0.0:
-            return best  # an oracle call is enough to see that something blocks
-        for i in range(self.problem.m):
-            other = self._arm(test, i, slope)
-            if other is not None:
-                return other
-        return None
-
-    def _arm(self, test: JointTest, i: int, slope: float) -> np.ndarray[Any, Any] | None:
-        """A decision with another entry for arm i that may be better; None if there is none."""
-        room, weights = compiled("linear"), np.empty(self.problem.m)
-        for _ in range(TRIES):
-            room.bend_with(i, slope, test, weights)
-            other = self._best(weights)
-            if other[i] == test.decision[i] or room.certain(other, slope, test):  # there is none, or all are worse
+        if margin > 0.0:
+            row = compiled("linear_proof").row_blocking(row, self.listed, test, stakes)
+            if row < 0:
                 return None
-            if room.lead(other, test) >= 0.0:
-                return other
-            new = room.slope_of(other, test)
-            if abs(new - slope) <= SAME_SLOPE * slope:
+        found: np.ndarray[Any, Any] = self.problem.listed[row].copy()
+        return found
+
+    def _search(self, test: JointTest, stakes: Stakes) -> np.ndarray[Any, Any] | None:
+        guide, room, weights = compiled("linear"), compiled("linear_proof"), np.empty(self.problem.m)
+        slope, size, best, k, mu = guide.first_slope(test), SMALLEST, test.decision, -1, 0.0
+        for _ in range(2):  # a maximiser call or two are enough to see that something blocks
+            guide.bend(slope, size, test, weights)
+            best = self._best(weights)
+            size = guide.differ(best, test)
+            if size == 0:
                 break
-            slope = new
-        return other
+            if guide.lead(best, test) >= 0.0:
+                return best
+            blocking, k, mu = room.blocks(best, test, stakes)
+            if blocking:
+                return best
+            slope = guide.slope_of(best, test)
+        if k < 0:
+            k, mu = room.opening(best, test, stakes)
+        if room.normal(stakes):
+            room.allow(self._best(-test.value), test, stakes)
+        room.bend_for(max(size, SMALLEST), k, mu, test, stakes, weights)
+        best = self._best(weights)
+        if guide.differ(best, test) > 0 and room.blocks(best, test, stakes)[0]:
+            return best
+        unclear: np.ndarray[Any, Any] | None = None
+        for i in range(self.problem.m):
+            other, blocking = self._arm(test, stakes, i, k, mu)
+            if blocking or unclear is None:
+                unclear = other
+            if blocking:
+                break
+        return unclear
+
+    def _arm(self, test: JointTest, stakes: Stakes, i: int, k: int, mu: float) -> tuple[Any, bool]:
+        """A decision with another entry for arm i that may be better, None if there is none; and whether it blocks by itself, or
+        only because no slope was found that is good enough for all such decisions."""
+        room, weights = compiled("linear_proof"), np.empty(self.problem.m)
+        low, high = 0.0, math.inf
+        for _ in range(TRIES):
+            room.bend_with(i, k, mu, test, stakes, weights)
+            other = self._best(weights)
+            if other[i] == test.decision[i] or room.certain(other, k, mu, test, stakes):  # there is none, or all are worse
+                return None, False
+            if room.blocks(other, test, stakes)[0]:
+                return other, True
+            k, mu, low, high = room.next_slope(other, mu, low, high, test, stakes)
+        return other, False
 
     def _best(self, weights: Floats) -> np.ndarray[Any, Any]:
         return self.problem.solve_at(self.sign * weights)
@@ -210,15 +274,14 @@ class _State(NamedTuple):
     decision: np.ndarray[Any, Any]
     rival: np.ndarray[Any, Any] | None
     test: JointTest
+    stakes: Stakes
 
 
-def union(problem: Problem) -> tuple[float, float, int, bool]:
-    """a, b and k of the union over alternatives, or the product over all arms, which needs none (True): what is cheaper.
-
-    Chosen before any data: at the count that mixtures are tuned for, an arm costs about 1.
+def priced(problem: Problem) -> tuple[float, float, int]:
+    """a, b and k of the union over alternatives, or of that over all sets of arms, which are 2^m: what is cheaper for a decision
+    that differs by as many arms as may be. Chosen before any data.
     """
     a, b, parts = problem.alternatives()
     size = 2.0 * float(problem.solve_at(np.full(problem.m, problem.sign)).sum())
-    if a + (b + 1.0) * min(size, problem.m) >= problem.m:
-        return 0.0, 0.0, 1, True
-    return a, b, parts, False
+    every = problem.m * math.log(2.0)
+    return (every, 0.0, 1) if a + b * min(size, problem.m) >= every else (a, b, parts)

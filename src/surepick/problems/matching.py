@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -88,11 +89,14 @@ class Matching(EdgeNames, OracleProblem):
         With n rows and c columns a perfect matching has at most n^l cycles and (c - n) n^l paths through l rows, each of 2 l
         edges; with b = ln(2 n) / 2 the sum over l of (1 + c - n) n^l exp(-2 b l) is at most 1 + c - n. For n = c there are no
         more than n^l matchings at all that differ in l rows, so every one is an alternative; else a path takes a row or more.
+        Small ones are counted: there are c! / (c - n)! at most, each an alternative, which is cheaper where n is small.
         """
         rows, columns = self._shape
         if not self.perfect or self._parallel:
             return super().alternatives()
-        return float(np.log(1 + columns - rows)), float(np.log(2 * rows)) / 2, 1 if rows == columns else rows
+        a, b = float(np.log(1 + columns - rows)), float(np.log(2 * rows)) / 2
+        every = math.lgamma(columns + 1) - math.lgamma(columns - rows + 1)
+        return (every, 0.0, 1) if every <= a + 4 * b else (a, b, 1 if rows == columns else rows)
 
     def admits(self, decision: Floats) -> bool:
         rows, columns = np.bincount(self._row, weights=decision), np.bincount(self._column, weights=decision)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
@@ -101,6 +102,18 @@ class Path(EdgeNames, OracleProblem):
                 "for every arm.",
                 key="arms",
             )
+
+    def alternatives(self) -> tuple[float, float, int]:
+        """All other paths, if there is no cycle and few enough of them: they can be counted."""
+        a, b, k = super().alternatives()
+        if not self.acyclic:
+            return a, b, k
+        count = [0] * len(self.nodes)
+        count[self._s] = 1
+        for e in self._kept.tolist():
+            count[self._v[e]] += count[self._u[e]]
+        every = math.log(max(count[self._t], 2) - 1)
+        return (every, 0.0, 1) if every <= a + 4 * b else (a, b, k)
 
     def admits(self, decision: Floats) -> bool:
         if not np.isin(decision, (0.0, 1.0)).all():

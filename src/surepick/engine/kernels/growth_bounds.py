@@ -15,8 +15,8 @@ from .unit import LEAST
 ERROR_EACH = 16.0 * LOG_ERROR  # more than arithmetic may err in the growth of an observation, whose terms are below 15
 
 
-class Known(IntEnum):
-    """Rows of what is known of many arms, a column each."""
+class Peer(IntEnum):
+    """Rows of what is known of the arms that one is compared with, a column each."""
 
     N = 0
     P = 1
@@ -58,14 +58,14 @@ def growth_of(p, inner, share, u):
 
 @lean
 def growth_bounds(mine, slope, upper, levels, slopes, theirs, found):
-    """As ``glr.glr_bound`` for one arm and each of others; ``mine`` and the columns of ``theirs`` are :class:`Known`. The levels
+    """As ``glr.glr_bound`` for one arm and each of others; ``mine`` and the columns of ``theirs`` are :class:`Peer`. The levels
     are replaced by better ones."""
-    n_i, p_i, inner_i, share_i = mine[Known.N], mine[Known.P], mine[Known.INNER], mine[Known.SHARE]
-    shift_i, scale_i = mine[Known.SHIFT], mine[Known.SCALE]
-    low_i, high_i, at_i = slope * mine[Known.LOW], slope * mine[Known.HIGH], slope * (shift_i + scale_i * p_i)
+    n_i, p_i, inner_i, share_i = mine[Peer.N], mine[Peer.P], mine[Peer.INNER], mine[Peer.SHARE]
+    shift_i, scale_i = mine[Peer.SHIFT], mine[Peer.SCALE]
+    low_i, high_i, at_i = slope * mine[Peer.LOW], slope * mine[Peer.HIGH], slope * (shift_i + scale_i * p_i)
     per_level_i = 1.0 / scale_i / slope
-    ns, ps, inners, shares = theirs[Known.N], theirs[Known.P], theirs[Known.INNER], theirs[Known.SHARE]
-    lows, highs, shifts, scales = theirs[Known.LOW], theirs[Known.HIGH], theirs[Known.SHIFT], theirs[Known.SCALE]
+    ns, ps, inners, shares = theirs[Peer.N], theirs[Peer.P], theirs[Peer.INNER], theirs[Peer.SHARE]
+    lows, highs, shifts, scales = theirs[Peer.LOW], theirs[Peer.HIGH], theirs[Peer.SHIFT], theirs[Peer.SCALE]
     p_up, inner_up = (p_i, inner_i) if upper else (1.0 - p_i, 1.0 - inner_i)
     for q in range(len(found)):
         scale, shift = scales[q], shifts[q]

@@ -23,7 +23,7 @@ from ..kernels.glr import (
     price_of,
     whole_of,
 )
-from ..kernels.growth_bounds import Known, growth_bounds
+from ..kernels.growth_bounds import Peer, growth_bounds
 from ..kernels.record import offset_of
 from ..kernels.sequences import seen_in
 from ..kernels.tournament import LOOSE, SCORE, SECOND, enter, play, play_one
@@ -80,12 +80,12 @@ def look_ahead(i, game):
 def line_up(i, table):
     """What is known of an arm, where its seat is."""
     known, lined, s = table.known, table.lined, table.seats[i]
-    lined[Known.N, s], lined[Known.P, s], lined[Line.WEIGHT, s] = known[i, Fact.N], known[i, Fact.P], table.weights[i]
+    lined[Peer.N, s], lined[Peer.P, s], lined[Line.WEIGHT, s] = known[i, Fact.N], known[i, Fact.P], table.weights[i]
     lined[Line.FACTOR, s], lined[Line.AHEAD, s] = known[i, Fact.FACTOR], known[i, Fact.AHEAD]
     if table.state[State.GROWTH]:
-        lined[Known.INNER, s], lined[Known.SHARE, s] = known[i, Fact.INNER], known[i, Fact.SHARE]
-        lined[Known.LOW, s], lined[Known.HIGH, s] = known[i, Fact.LOW], known[i, Fact.HIGH]
-        lined[Known.SHIFT, s], lined[Known.SCALE, s] = known[i, Fact.SHIFT], known[i, Fact.SCALE]
+        lined[Peer.INNER, s], lined[Peer.SHARE, s] = known[i, Fact.INNER], known[i, Fact.SHARE]
+        lined[Peer.LOW, s], lined[Peer.HIGH, s] = known[i, Fact.LOW], known[i, Fact.HIGH]
+        lined[Peer.SHIFT, s], lined[Peer.SCALE, s] = known[i, Fact.SHIFT], known[i, Fact.SCALE]
 
 
 @tight
@@ -128,7 +128,7 @@ def sweep(arm, upper, e, s, size, rule, table):
     n, p, w = table.known[arm, Fact.N], table.known[arm, Fact.P], table.known[arm, Fact.FACTOR]
     normal, exact = int(table.known[arm, Fact.FAMILY]) == Family.NORMAL, table.known[arm, Fact.SHIFT] == 0.0
     base = rule.threshold + table.known[arm, Fact.AHEAD] - ONE_SIDED
-    their_n, their_p = table.lined[Known.N, s : s + many], table.lined[Known.P, s : s + many]
+    their_n, their_p = table.lined[Peer.N, s : s + many], table.lined[Peer.P, s : s + many]
     their_w, their_half = table.lined[Line.FACTOR, s : s + many], table.lined[Line.AHEAD, s : s + many]
     score, second = table.scores[SCORE, e : e + many], table.scores[SECOND, e : e + many]
     loose, verdicts = table.scores[LOOSE, e : e + many], table.verdicts[e : e + many]
@@ -158,9 +158,9 @@ def sweep_growth(arm, upper, e, s, rule, table):
         if found[q] < 0.0:
             table.poor[poor] = e + q
             poor += 1
-        settled = exact and found[q] == 0.0 and lined[Known.SHIFT, s + q] == 0.0
+        settled = exact and found[q] == 0.0 and lined[Peer.SHIFT, s + q] == 0.0
         found[q] = (found[q] if found[q] > 0.0 else 0.0) / max(base + lined[Line.AHEAD, s + q], 0.25)  # also if no number
-        scores[SECOND, e + q], scores[LOOSE, e + q] = mine[Known.N] + lined[Known.N, s + q], 0.0 if settled else 1.0
+        scores[SECOND, e + q], scores[LOOSE, e + q] = mine[Peer.N] + lined[Peer.N, s + q], 0.0 if settled else 1.0
         table.verdicts[e + q] = Verdict.SCORED if settled else Verdict.UNKNOWN
     return poor
 
@@ -180,7 +180,7 @@ def cross(i, rule, table, arms):
             levels, slopes, found = table.spare[Spare.LEVEL], table.spare[Spare.SLOPE], table.spare[Spare.FOUND]
             growth_bounds(lined[:, i], slope, side == UPPER, levels, slopes, lined, found)
         else:
-            glr_bounds(i, side == UPPER, slope, table.spare, lined[Known.P], lined[Line.FACTOR], arms)
+            glr_bounds(i, side == UPPER, slope, table.spare, lined[Peer.P], lined[Line.FACTOR], arms)
         for q in range(m):
             e = first + q * step
             if table.verdicts[e] == Verdict.ABSENT:
@@ -190,7 +190,7 @@ def cross(i, rule, table, arms):
             wanted = max(rule.threshold + known[i, Fact.AHEAD] + lined[Line.AHEAD, q] - ONE_SIDED, 0.25)
             scores[SCORE, e] = found / wanted if found > 0.0 else 0.0
             exact = found == 0.0 and arms.shift[i] == arms.shift[q] == 0.0
-            scores[SECOND, e], scores[LOOSE, e] = known[i, Fact.N] + lined[Known.N, q], 0.0 if exact else 1.0
+            scores[SECOND, e], scores[LOOSE, e] = known[i, Fact.N] + lined[Peer.N, q], 0.0 if exact else 1.0
             table.verdicts[e] = Verdict.SCORED if exact else Verdict.UNKNOWN
             if found < 0.0:
                 table.poor[poor] = e

@@ -10,7 +10,7 @@ import numpy as np
 from ..data import Arms, Array, Record, Sequence, Stock, state_of
 from ..enums import Family
 from ..kernels.glr import Fact
-from ..kernels.growth_bounds import Known
+from ..kernels.growth_bounds import Peer
 from ..kernels.tournament import size_of
 from .batch import Batch, batch_of
 from .declare import lowered
@@ -23,7 +23,7 @@ FAR = 4  # bounds hold for so many planned samples of an arm; then there are new
 
 
 class Line(IntEnum):
-    """Rows of ``lined``, after those of ``growth_bounds.Known``."""
+    """Rows of ``lined``, after those of ``growth_bounds.Peer``."""
 
     FACTOR = 8
     AHEAD = 9
@@ -80,7 +80,7 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
         pair=np.zeros((2, spots), whole), slopes=np.ones((2, spots)), levels=np.full(spots, np.nan), scores=np.zeros((4, spots)),
         verdicts=np.zeros(spots, np.int8), tree=np.zeros(2 * size_of(spots), np.int32),
         seats=np.zeros(m, whole), sitting=np.zeros(m, whole), rows=np.zeros(m, whole), place=np.zeros(m, whole),
-        first=np.zeros(m + 1, whole), links=np.zeros(2 * spots, whole), known=known, lined=np.empty((len(Known) + len(Line), m)),
+        first=np.zeros(m + 1, whole), links=np.zeros(2 * spots, whole), known=known, lined=np.empty((len(Peer) + len(Line), m)),
         spare=np.empty((3, m)), poor=np.empty(2 * m, whole),
         weights=np.empty(m), paired=paired,
         counts=record.counts.copy(), moved=np.empty(2 * m, whole),

@@ -1,10 +1,10 @@
 """Joint stopping for linear rewards: what the loops of all classes share. The samples are those of the Python loop.
 
-Between two rounds one arm changes: its value, the square of its error and its price. The rest of a round is the search for a
-decision that is not yet certainly worse: in a list (linear_list.py), or, here, by a maximiser. There most rounds end after two
-calls of it, one for the decision and one for a decision that blocks. Where none is found that way, Python asks for every arm what
-decisions with another entry for it could gain. Here all arms are bounded at once (``losses``), and only those are asked for
-whose bound leaves it open.
+Between two rounds one arm changes: its value, and what its values show. The rest of a round is the search for a decision that
+is not yet certainly worse: in a list (linear_list.py), or, here, by a maximiser. There most rounds end after two calls of it, one
+for the decision and one for a decision that blocks by the guide. Where none is found that way, its evidence is worked out, and
+Python asks for every arm what decisions with another entry for it could gain. Here all arms are bounded at once (``losses``), and
+only those are asked for whose bound leaves it open.
 
 With an epsilon, what the rival itself could gain bounds the gap from below, and the gap is worked out where that is no longer too
 much. In the same way two points of an interval stand for its ends as long as that is enough: it takes one look at the evidence
@@ -19,29 +19,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compile import kernel, lean, tight
-from ..data import Array, JointTest, Record, Sequence, Stock, state_of
-from ..enums import SAME_SLOPE, TRIES, Column, Family, Form, Span, State, Stop, Unit
+from ..data import Array, JointTest, Record, Sequence, Stakes, Stock, state_of
+from ..enums import SMALLEST, TRIES, Column, Family, Form, Span, State, Stop, Unit
+from ..kernels import linear as guide
 from ..kernels.exchanges import behind, least_seen
-from ..kernels.linear import bend, bend_with, certain, differ, excess, first_slope, lead, regret_of, slope_of, spread_of
+from ..kernels.linear import differ, first_slope, lead
+from ..kernels.linear_proof import (
+    allow,
+    base,
+    bend,
+    bend_for,
+    bend_with,
+    blocks,
+    certain,
+    excess,
+    gain_of,
+    next_slope,
+    normal,
+    opening,
+)
 from ..kernels.mixtures import unit_evidence
 from ..kernels.oracles import best, losses
-from ..kernels.sequences import ends, log_term, placed, unit_of, weight_at
+from ..kernels.sequences import ends, log_term, placed, seen_in, unit_of, weight_at
 from ..kernels.sides import BOTH
+from ..kernels.stakes import note, spread_of, stakes_of
 from .batch import Batch, batch_of, distinct, plan, planned, room, take
 from .declare import Stretch, lowered
 
 CLEAR_BY = 1e-9  # by which a bound from all arms at once must be clear, relative to its terms
 EVIDENCE_ERROR = 1e-9  # more than arithmetic may err in evidence
 ROUNDED = 1e-12  # the same of a gap that is compared with epsilon
-
-
-class Rule(NamedTuple):
-    """When the policy stops, see policies/joint_linear.py."""
-
-    level: float
-    b: float
-    rho: float
-    whole: bool
 
 
 class Goal(NamedTuple):
@@ -62,11 +69,10 @@ class Goal(NamedTuple):
 class Game(NamedTuple):
     """All that a round needs besides the decision class."""
 
-    rule: Rule
     goal: Goal
     test: JointTest
-    half: Array
-    regret: Array
+    stakes: Stakes
+    units: Array  # how arms are weighed as evidence, see :class:`surepick.engine.enums.Unit`
     rival: Array  # a decision that is not yet certainly worse
     counts: Array  # planned samples included
     state: Array
@@ -80,43 +86,36 @@ def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game
     """An explorer with the policy ``joint-linear`` as these loops see it; any decision, and the largest entry that one has."""
     policy, m = explorer.policy, explorer.problem.m
     _, sequence, record, stock = lowered(explorer, source)
-    rule = Rule(policy.level(explorer.delta), policy.b, policy.rho(explorer.delta), policy.whole)
-    rounding = explorer.record.rounding
-    test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), np.zeros(m), rounding, np.array([rule.level]))
+    weighing = policy.weighing(explorer.confidence)
+    rounding, sign, away = explorer.record.rounding, np.array([policy.sign]), policy.away(weighing)
+    known = policy.price, rounding, policy.base(explorer.delta), sign, away
+    test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), *known)
     state = state_of(TOTAL=record.counts.sum(), OBSERVED=-1)
     lower, upper, points = np.empty(m), np.empty(m), np.full((2, m), np.nan)
     held = lower, upper, np.zeros(m, np.bool_), points, np.array([0.5])
     goal = Goal(explorer.epsilon, explorer.relative, policy.parts, largest, *held, decision)
     counts, batch = record.counts.copy(), batch_of(explorer, source)
-    return Game(
-        rule, goal, test, policy.half, np.empty(m), np.empty_like(decision), counts, state, batch, sequence, record, stock
-    )
+    units = weighing.table(explorer.record)
+    return Game(goal, test, stakes_of(m), units, np.empty_like(decision), counts, state, batch, sequence, record, stock)
 
 
 @tight
 def see(i, game):
     """What is known of an arm by now."""
-    span, record, rule, test = game.sequence.span, game.record, game.rule, game.test
+    span, units, record, test = game.sequence.span, game.units, game.record, game.test
     theta = min(max(record.table[i, Column.ESTIMATE], span[Span.LOW, i]), span[Span.HIGH, i])
     test.value[i] = span[Span.SIGN, i] * theta
-    n = float(record.counts[i])
-    test.spread[i] = spread_of(n, game.half[i], rule.rho)
-    game.regret[i] = regret_of(n, rule.rho)
-    if not rule.whole:
-        test.price[i] = rule.b + game.regret[i]
+    seen, scale = seen_in(i, units, record), units[Unit.SCALE, i]
+    note(i, seen, scale, game.stakes)
+    test.spread[i] = spread_of(seen, scale)
 
 
 @tight
 def settle(game):
-    """Before a round: all arms are seen once, from then on those that are observed; the price of any difference."""
+    """Before the first round all arms are seen once, from then on those that are observed."""
     if game.state[State.OBSERVED] < 0:
-        for i in range(len(game.half)):
+        for i in range(len(game.counts)):
             see(i, game)
-    if game.rule.whole:
-        total = 0.0
-        for i in range(len(game.regret)):
-            total += game.regret[i]
-        game.test.base[0] = game.rule.level + total
 
 
 @tight
@@ -253,7 +252,7 @@ def challenge(game):
 def learn(gap, most, game):
     """How far out points must be put to tell that this gap, of the challenger, is too large; and half of the rest."""
     seen = 0.0
-    for i in range(len(game.half)):
+    for i in range(len(game.counts)):
         seen += (game.goal.challenger[i] - game.test.decision[i]) * game.test.value[i]
     needed = (most - seen) / (gap - seen) if gap > seen else 1.0
     game.goal.share[0] = min(max(0.5 * (1.0 + needed), 0.5), 0.999)
@@ -277,63 +276,95 @@ class Desk(NamedTuple):
 
 
 @kernel
-def flip(i, slope, data, test, rival, desk):
-    """A decision with another entry for arm i may be better, and is the rival then, as in ``JointLinear._arm``: 1; 0 if there is
-    none; -1 if rounding cannot tell."""
+def flip(i, k, mu, data, game, desk):
+    """A decision with another entry for arm i may be better, and is the rival then, as in ``JointLinear._arm``: 1; 2 if no slope
+    was found that tells; 0 if there is none; -1 if rounding cannot tell."""
+    test, stakes, rival = game.test, game.stakes, game.rival
+    low, high = 0.0, np.inf
     for _ in range(TRIES):
-        bend_with(i, slope, test, desk.weights)
+        bend_with(i, k, mu, test, stakes, desk.weights)
         if not best(data, desk.weights, rival):
             return -1
-        if rival[i] == test.decision[i] or certain(rival, slope, test):
+        if rival[i] == test.decision[i] or certain(rival, k, mu, test, stakes):
             return 0
-        if lead(rival, test) >= 0.0:
+        if blocks(rival, test, stakes)[0]:
             return 1
-        new = slope_of(rival, test)
-        if abs(new - slope) <= SAME_SLOPE * slope:
-            break
-        slope = new
-    return 1
+        k, mu, low, high = next_slope(rival, mu, low, high, test, stakes)
+    return 2
 
 
 @kernel
-def search(data, test, rival, desk):
+def search(data, game, desk):
     """Some decision may be better, and is the rival then, as in ``JointLinear._search``: 1; 0 if there is none; -1 if rounding
     cannot tell."""
-    weights, loss = desk.weights, desk.loss
-    slope = first_slope(test)
-    size = bend(slope, test, weights)
+    test, stakes, rival, weights, loss = game.test, game.stakes, game.rival, desk.weights, desk.loss
+    slope, size, k, mu = first_slope(test), SMALLEST, -1, 0.0
+    for _ in range(2):
+        guide.bend(slope, size, test, weights)
+        if not best(data, weights, rival):
+            return -1
+        size = differ(rival, test)
+        if size == 0:
+            break
+        if lead(rival, test) >= 0.0:
+            return 1
+        blocking, k, mu = blocks(rival, test, stakes)
+        if blocking:
+            return 1
+        slope = guide.slope_of(rival, test)
+    if k < 0:
+        k, mu = opening(rival, test, stakes)
+    if normal(stakes):
+        for i in range(len(weights)):
+            weights[i] = -test.value[i]
+        if not best(data, weights, desk.other):
+            return -1
+        allow(desk.other, test, stakes)
+    bend_for(max(size, SMALLEST), k, mu, test, stakes, weights)
     if not best(data, weights, rival):
         return -1
-    if differ(rival, test) > 0 and lead(rival, test) >= 0.0:
+    if differ(rival, test) > 0 and blocks(rival, test, stakes)[0]:
         return 1
-    if not losses(data, weights, rival, loss):
+    most = bend(k, mu, test, stakes, weights)
+    if not (best(data, weights, rival) and losses(data, weights, rival, loss)):
         return -1
     # Decisions with another entry for arm i than the maximiser has: all that it gains, but for their loss.
-    gain, base = excess(rival, slope, test), slope * test.base[0]
+    gain, needed = excess(rival, k, mu, test, stakes), base(k, mu, test)
     for i in range(len(rival)):
         if rival[i] != test.decision[i]:
             loss[i] = 0.0
+    unclear = 0
     for i in range(len(rival)):
-        if gain - loss[i] >= -base - CLEAR_BY * (size + base):
-            found = flip(i, slope, data, test, rival, desk)
-            if found != 0:
+        if gain - loss[i] >= -needed - CLEAR_BY * (most + needed):
+            found = flip(i, k, mu, data, game, desk)
+            if abs(found) == 1:
                 return found
-    return 0
+            if found == 2 and unclear == 0:
+                unclear = 1
+                for q in range(len(rival)):
+                    desk.other[q] = rival[q]
+    if unclear == 1:
+        for q in range(len(rival)):
+            rival[q] = desk.other[q]
+    return unclear
 
 
 @kernel
-def gain_of(data, parts, test, desk):
+def gap_of(data, parts, game, desk):
     """What another decision could gain, as in ``JointLinear._gain``; not a number if rounding cannot tell."""
-    other = desk.other
-    slope, found = first_slope(test), np.inf
+    test, stakes, other = game.test, game.stakes, desk.other
+    found = np.inf
+    if normal(stakes):
+        return found
+    k, mu = opening(game.rival, test, stakes)
     for _ in range(TRIES):
-        bend(slope, test, desk.weights)
+        bend(k, mu, test, stakes, desk.weights)
         if not best(data, desk.weights, other):
             return np.nan
-        found = min(found, excess(other, slope, test) + slope * test.base[0] * parts)
+        found = min(found, excess(other, k, mu, test, stakes) + base(k, mu, test) * parts)
         if differ(other, test) == 0:
             break
-        slope = slope_of(other, test)
+        k, mu = opening(other, test, stakes)
     return found
 
 
@@ -351,9 +382,9 @@ def near(data, game, desk):
     """The decision, which has a rival, is within epsilon of the best: 1; 0 if it is not; -1 if rounding cannot tell."""
     narrow(game)
     most, rounding = allowed(game)
-    gain = lead(game.rival, game.test)
+    gain = gain_of(game.rival, game.test, game.stakes)
     if gain <= most + rounding:
-        gain = gain_of(data, game.goal.parts, game.test, desk)
+        gain = gap_of(data, game.goal.parts, game, desk)
     if min(gain, challenge(game)) > most + rounding:  # with the whole box more is gained, and no more is allowed
         return 0
     widen(game)
@@ -374,7 +405,7 @@ def run(data, game, desk, limit, rounds):
             settle(game)
             if not best(data, game.test.value, game.test.decision):
                 return Stop.UNSURE.value, -1
-            found = search(data, game.test, game.rival, desk)
+            found = search(data, game, desk)
             if found > 0 and game.goal.epsilon > 0.0 and not batch.spend:
                 within = near(data, game, desk)
                 found = -1 if within < 0 else 1 - within

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..data import Array, Listed
-from ..enums import Span, State, Stop
+from ..enums import Base, Span, State, Stop
 from ..kernels.linear import margin_of
+from ..kernels.linear_proof import gain_of, most_gained, row_blocking
 from ..kernels.lists import better
 from .batch import distinct, planned, take
 from .declare import Loop, Stretch
@@ -72,7 +73,7 @@ def compare(y, data, test, sums):
             price += test.price[i]
             rounding += abs(change) * test.rounding[i]
     sums.spread[y], sums.price[y], sums.rounding[y], sums.fresh[y] = spread, price, rounding, spread
-    stretch_out(y, test.base[0], sums)
+    stretch_out(y, test.base[Base.GUIDE], sums)
 
 
 @lean
@@ -139,7 +140,7 @@ def shift(i, value, spread, price, data, test, sums):
     column = sums.columns[i]
     more, wider, dearer = test.value[i] - value, test.spread[i] - spread, test.price[i] - price
     sums.size[0] += sums.widest[i] * abs(more)
-    held, base = column[sums.state[ListState.ROW]], test.base[0]
+    held, base = column[sums.state[ListState.ROW]], test.base[Base.GUIDE]
     for y in range(len(column)):
         sums.reward[y] += column[y] * more
         change = column[y] - held
@@ -166,11 +167,14 @@ def box_gap(data, game):
     return gap
 
 
-@lean
-def near(gain, data, game):
-    """The decision is within epsilon of the best: 1; 0 if it is not; -1 if rounding cannot tell. ``gain`` is the rival's."""
+@kernel
+def near(y, data, game):
+    """The decision, which the row y blocks, is within epsilon of the best: 1; 0 if it is not; -1 if rounding cannot tell."""
     narrow(game)
     most, rounding = allowed(game)
+    gain = gain_of(data.decisions[y], game.test, game.stakes)
+    if gain <= most + rounding:
+        gain = most_gained(data.decisions, game.test, game.stakes)
     if min(gain, challenge(game)) > most + rounding:  # with the whole box more is gained, and no more is allowed
         return 0
     widen(game)
@@ -199,10 +203,13 @@ def run(data, game, sums, limit, rounds):
             if old or row != state[ListState.ROW]:
                 decide(row, data, test, sums)
             y, margin = blocking(data, test, sums)
-            blocked = not margin > 0.0
-            copy(y, data, game.rival)
+            if margin > 0.0:
+                y = row_blocking(y, data.decisions, test, game.stakes)
+            blocked = y >= 0
+            if blocked:
+                copy(y, data, game.rival)
             if blocked and game.goal.epsilon > 0.0 and not batch.spend:
-                within = near(-margin, data, game)
+                within = near(y, data, game)
                 if within < 0:
                     return Stop.UNSURE.value, -1
                 blocked = within == 0
@@ -229,4 +236,4 @@ def prepare(explorer: Any, source: Any) -> Stretch:
     return Stretch(run, (data, game, sums_of(listed)))
 
 
-LOOP = Loop(("joint-linear",), Listed, prepare, near=True, batches=True, parameters=("tuned", "box_share"))
+LOOP = Loop(("joint-linear",), Listed, prepare, near=True, batches=True, parameters=("box_share",))

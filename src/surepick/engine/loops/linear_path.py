@@ -8,4 +8,4 @@ from ..kernels.oracles import maximiser
 from .declare import Loop
 from .linear import prepare
 
-LOOP = Loop(("joint-linear",), maximiser(Ways, paths), prepare, near=True, batches=True, parameters=("tuned", "box_share"))
+LOOP = Loop(("joint-linear",), maximiser(Ways, paths), prepare, near=True, batches=True, parameters=("box_share",))
