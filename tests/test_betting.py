@@ -427,13 +427,13 @@ def test_what_is_taken_back_leaves_no_trace() -> None:
     np.testing.assert_array_equal(ex.record.table, before)
 
 
-def test_classes_without_exchanges_go_by_the_box() -> None:
-    """The joint rule for linear rewards knows of no bets."""
+def test_classes_without_exchanges_weigh_all_arms_together() -> None:
     ways, world = sp.Path([(0, 1), (1, 3), (0, 2), (2, 3)], 0, 3), sp.Beta([0.2, 0.3, 0.3, 0.35], 200.0)
-    for confidence in ("betting", "betting:tuned=500", sp.confidence.Betting()):
-        assert sp.Explorer(ways, confidence=confidence).policy.name == "coci"
+    for confidence in ("auto", "betting", "betting:tuned=500", sp.confidence.Betting()):
+        assert sp.Explorer(ways, confidence=confidence).policy.name == "joint-linear"
         assert sp.Explorer(sp.TopK(3, 1), confidence=confidence).policy.name == "joint"
-    assert sp.explore(ways, world, confidence="betting").samples < 0.5 * sp.explore(ways, world).samples
+    coins = sp.explore(ways, world, policy="joint-linear", confidence="beta")
+    assert sp.explore(ways, world, confidence="betting").samples < 0.5 * coins.samples
 
 
 def test_a_file_without_the_sums_that_bets_need_is_refused(tmp_path) -> None:

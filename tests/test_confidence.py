@@ -99,15 +99,17 @@ class Seen:
     prediction_errors: np.ndarray
     pairs: np.ndarray
     differences: np.ndarray
-    upward: np.ndarray  # of values
+    first: np.ndarray  # value, a column, and what follows of those after it
+    upward: np.ndarray
     downward: np.ndarray
+    first_of_pairs: np.ndarray
     upward_of_pairs: np.ndarray
     downward_of_pairs: np.ndarray
 
     def atoms(self, paired: bool) -> tuple[np.ndarray, np.ndarray]:
         """The inner atoms and their weights."""
         sums = (self.upward_of_pairs, self.downward_of_pairs) if paired else (self.upward, self.downward)
-        return all_atoms(np.maximum(self.pairs if paired else self.n, 1).astype(float), *sums)
+        return all_atoms(np.maximum((self.pairs if paired else self.n) - 1, 1).astype(float), *sums)
 
 
 @njit
@@ -120,9 +122,11 @@ def all_atoms(n, upward, downward):
 
 
 def bends(y: np.ndarray) -> list[np.ndarray]:
-    """Sums of y^2 (1 - y) and of y (1 - y)^2 after 0, 1, 2, ... values."""
+    """Sums of y^2 (1 - y) and of y (1 - y)^2 after 0, 1, 2, ... values, without the first one."""
     nothing = np.zeros((len(y), 1))
     terms = y * y * (1 - y), y * (1 - y) * (1 - y)
+    for term in terms:
+        term[:, 0] = 0
     return [np.concatenate((nothing, np.cumsum(term, axis=1)), axis=1) for term in terms]
 
 
@@ -138,7 +142,8 @@ def seen(x: np.ndarray, looks: np.ndarray) -> Seen:
     gaps = x[:, : x.shape[1] // 2 * 2 : 2] - x[:, 1::2]
     differences = np.concatenate((np.zeros((len(x), 1)), np.cumsum(gaps * gaps, axis=1)), axis=1)
     at = looks - 1
-    bent = [sums[:, looks] for sums in bends(x)] + [sums[:, looks // 2] for sums in bends(gaps * gaps)]
+    values, pairs = ([sums[:, at] for sums in bends(y)] for y, at in ((x, looks), (gaps * gaps, looks // 2)))
+    bent = x[:, :1], *values, gaps[:, :1] ** 2, *pairs
     return Seen(looks, means[:, at], squares[:, at], errors[:, at], looks // 2, differences[:, looks // 2], *bent)
 
 
@@ -158,8 +163,10 @@ def paths(law: str) -> Seen:
             "squares",
             "prediction_errors",
             "differences",
+            "first",
             "upward",
             "downward",
+            "first_of_pairs",
             "upward_of_pairs",
             "downward_of_pairs",
         )
@@ -175,11 +182,11 @@ def problem_of(laws: list[str], parameter: str) -> sp.Problem:
 
 
 @njit
-def weigh(kind, n, p, u, rho, side, inner, share):
+def weigh(kinds, n, p, u, rho, side, inner, share):
     out = np.empty(p.shape)
     for i in range(p.shape[0]):
         for j in range(p.shape[1]):
-            out[i, j] = evidence(kind, n[j], p[i, j], u, rho[j], side, inner[i, j], share[i, j]) if n[j] > 0 else 0.0
+            out[i, j] = evidence(kinds[i], n[j], p[i, j], u, rho[j], side, inner[i, j], share[i, j]) if n[j] > 0 else 0.0
     return out
 
 
@@ -223,7 +230,12 @@ def excess(
         u = (theta - confidence.shift[i]) / confidence.scale[i]
         rho = np.full(len(n), confidence.rho) if rho is None else rho
         atoms = data.atoms(bool(confidence.paired[i])) if atoms is None else atoms(data)
-        return weigh(confidence.families[i], n, p, u, rho, side, *atoms) - confidence.level
+        kinds = np.full(len(p), confidence.families[i])
+        if confidence.families[i] == Family.BETS:  # the first value is not weighed, and tells the sort
+            first = data.first_of_pairs if confidence.paired[i] else data.first
+            kinds[((first <= 0) | (first >= 1))[:, 0]] = Family.LUMPS
+            p, n = np.clip((p * n - first) / np.maximum(n - 1, 1), 0, 1), n - 1
+        return weigh(kinds, n, p, u, rho, side, *atoms) - confidence.level
     if isinstance(confidence, KTKL):
         return weigh_kt(n, data.means, theta) - confidence.level
     if isinstance(confidence, Bernstein):
@@ -308,7 +320,7 @@ def long_walk(_law: str) -> Seen:
     n = np.unique(np.geomspace(1, 1e9, 2500).astype(np.int64))
     steps = np.random.default_rng(2018).standard_normal((PATHS, len(n))) * np.sqrt(np.diff(n, prepend=0))
     means = np.cumsum(steps, axis=1) / n
-    return Seen(n, means, means, means, n // 2, means, *[np.zeros_like(means)] * 4)
+    return Seen(n, means, means, means, n // 2, means, *[np.zeros_like(means)] * 6)
 
 
 def test_planted_bug_rho_tuned_on_the_data() -> None:
@@ -568,6 +580,7 @@ def a_record(problem: sp.Problem, n: int, p: float, spread: float) -> Moments:
     record.squares[:] = wide**2 * spread * (n - 1)
     record.prediction_errors[:] = wide**2 * spread * (n - 1)
     record.differences[:] = 2 * wide**2 * spread * (n // 2)
+    record.firsts[:] = p == 1.0 and not record.variance
     record.refresh()
     return record
 
@@ -644,12 +657,14 @@ def test_a_parameter_is_in_the_interval_if_the_evidence_against_it_is_at_most_th
         bent = ("upward_of_pairs", "downward_of_pairs") if parameter == "variance" else ("upward", "downward")
         for column in ("squares", "prediction_errors", "differences", *bent):
             getattr(record, column.removesuffix("_of_pairs"))[0] = getattr(data, column)[path, look]
+        record.firsts[0] = (data.first_of_pairs if parameter == "variance" else data.first)[path, 0]
         record.refresh()
         (lower,), (upper,) = confidence.box(record)
         one = Seen(
             data.n[[look]], data.means[[path]][:, [look]], data.squares[[path]][:, [look]],
             data.prediction_errors[[path]][:, [look]], data.pairs[[look]], data.differences[[path]][:, [look]],
-            *(getattr(data, name)[[path]][:, [look]] for name in ("upward", "downward", "upward_of_pairs", "downward_of_pairs")),
+            data.first[[path]], data.upward[[path]][:, [look]], data.downward[[path]][:, [look]],
+            data.first_of_pairs[[path]], data.upward_of_pairs[[path]][:, [look]], data.downward_of_pairs[[path]][:, [look]],
         )  # fmt: skip
         for theta in np.concatenate((np.linspace(1e-6, top - 1e-6, 200), [lower, upper])):
             over = excess(confidence, 0, float(theta), one)[0, 0]
@@ -733,7 +748,7 @@ def test_other_parameters_are_refused(name: str, parameter: str, says: str) -> N
 
 def test_auto_is_the_tightest_for_every_kind_of_arm() -> None:
     arms = [sp.Arm("bounded"), sp.Arm("coin", kind="bernoulli")]
-    for parameter, names in (("mean", ["beta", "beta"]), ("variance", ["pairs", "bernoulli-variance"])):
+    for parameter, names in (("mean", ["betting", "beta"]), ("variance", ["betting", "bernoulli-variance"])):
         auto = make_confidence("auto", sp.BestArm(arms, parameter=parameter), 0.05)
         box = auto.box(a_record(auto.problem, 300, 0.2, 0.16))
         for i, name in enumerate(names):

@@ -311,7 +311,7 @@ def test_an_uncertified_decision_is_the_best_guess() -> None:
 
 def test_relative_gaps_are_shares_of_the_best_at_its_smallest() -> None:
     """Rewards: the share of the best one's that may be missing. Variances: the largest ratio to the best one's."""
-    ex = sp.Explorer(sp.BestArm(2), epsilon=0.1, relative=True, policy="pac")
+    ex = sp.Explorer(sp.BestArm(2), epsilon=0.1, relative=True, policy="pac", confidence="beta")
     ex.tell(0, np.full(4000, 0.8))
     ex.tell(1, np.full(4000, 0.78))
     c = ex.certificate()

@@ -65,7 +65,7 @@ def values_of(draw: st.DrawFn) -> np.ndarray:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("side", [0, 1])
-@given(values=values_of(), k=st.integers(0, stakes.NONE - 1), octave=st.floats(-1.0, 14.0))
+@given(values=values_of(), k=st.integers(0, stakes.NO_STAKE - 1), octave=st.floats(-1.0, 14.0))
 def test_the_conjugate_is_never_above_the_least_on_a_grid(
     family: Family, side: int, values: np.ndarray, k: int, octave: float
 ) -> None:
@@ -111,8 +111,8 @@ def test_what_is_staked_is_no_more_than_there_is() -> None:
     assert np.allclose(stakes.SHAPES.sum(axis=1), 1.0)
     assert (stakes.SHAPES > 0).all()
     assert np.exp(-stakes.PAYS).sum() == pytest.approx(1.0)
-    for k in range(stakes.NONE):
-        for q in range(stakes.NONE):
+    for k in range(stakes.NO_STAKE):
+        for q in range(stakes.NO_STAKE):
             relative = (stakes.SHAPES[q] * np.log(stakes.SHAPES[q] / stakes.SHAPES[k])).sum()
             assert stakes.PRICES[k, q] == pytest.approx(-relative)
             assert stakes.PRICES[k, q] <= 1e-12
@@ -123,8 +123,8 @@ def test_planted_bug_stakes_that_are_not_paid_for() -> None:
     values = np.repeat([0.0, 1.0], 50)
     known, caught = one_arm(seen_of(values, Family.UNIT)), 0
     u = np.linspace(1e-3, 1 - 1e-3, 9999)
-    for k in range(stakes.NONE):
-        for q in range(stakes.NONE):
+    for k in range(stakes.NO_STAKE):
+        for q in range(stakes.NO_STAKE):
             stakes.stake(0, known)
             mu, free = known.shape_pull[0, 0, q], known.shape_gain[0, 0, q]
             caught += free > (log_capital(k, 0, u, values, Family.UNIT) - mu * (0.5 - u)).min() + 1e-6

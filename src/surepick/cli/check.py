@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..estimators import Moments
 from .options import Dependent
 from .talk import AsJson, File, Plot, about, emit, plain, save_pictures, say, show_certificate, table
 
@@ -121,6 +120,8 @@ def check(
 def wide_ranges(explorer: Explorer) -> dict[str, float]:
     """How many standard deviations the declared ranges of arms are wide, by name, of those with more than 50; infinite where all
     values are equal."""
+    from ..estimators import Moments
+
     record, found = explorer.record, {}
     if isinstance(record, Moments):
         for i, arm in enumerate(explorer.problem.arms):

@@ -35,6 +35,9 @@ class Betting(Mixture):
     Variances are weighed by pairs as in :class:`~surepick.confidence.pairs.Pairs`: W = ((X - X') / (high - low))^2, values in
     [0, 1], mostly small and skewed; of these the first one is not weighed. Arms declared Bernoulli are weighed by M alone.
 
+    Of an arm with a population all values are weighed by M, without replacement, and bets are on draws with replacement made from
+    them (see :mod:`surepick.redraws`); w is 0.4 there, and the four parts of two such arms 0.41, 0.55, 0.02 and 0.02.
+
     How far bounds matter: evidence that a mean is above u grows with X / u and knows no upper bound; evidence that it is below u
     grows by at most about (u - X) / (high - u) a value. So a generous upper bound costs samples where large means are to be ruled
     out, and a tight one saves them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 FEWEST = 64  # values drawn ahead for one arm at least
-SMALLEST = 4  # arms in which decisions differ, where none is at hand that says how many these are
+FEWEST_MOVED = 4  # arms in which decisions differ, where none is at hand that says how many these are
 TRIES = 8  # slopes of the linear bound that joint-linear tries for one arm
 
 

@@ -13,7 +13,7 @@ from ..confidence.base import Confidence
 from ..confidence.mixture import Mixture
 from ..engine import compiled
 from ..engine.data import JointTest, Stakes
-from ..engine.enums import SMALLEST, TRIES, Family
+from ..engine.enums import FEWEST_MOVED, TRIES, Family
 from ..estimators import Mean, Moments
 from ..problems.base import Problem
 from .base import TINY, Policy, View, spread
@@ -221,7 +221,7 @@ class JointLinear(Policy):
 
     def _search(self, test: JointTest, stakes: Stakes) -> np.ndarray[Any, Any] | None:
         guide, room, weights = compiled("linear"), compiled("linear_proof"), np.empty(self.problem.m)
-        slope, size, best, k, mu = guide.first_slope(test), SMALLEST, test.decision, -1, 0.0
+        slope, size, best, k, mu = guide.first_slope(test), FEWEST_MOVED, test.decision, -1, 0.0
         for _ in range(2):  # a maximiser call or two are enough to see that something blocks
             guide.bend(slope, size, test, weights)
             best = self._best(weights)
@@ -238,7 +238,7 @@ class JointLinear(Policy):
             k, mu = room.opening(best, test, stakes)
         if room.normal(stakes):
             room.allow(self._best(-test.value), test, stakes)
-        room.bend_for(max(size, SMALLEST), k, mu, test, stakes, weights)
+        room.bend_for(max(size, FEWEST_MOVED), k, mu, test, stakes, weights)
         best = self._best(weights)
         if guide.differ(best, test) > 0 and room.blocks(best, test, stakes)[0]:
             return best

@@ -66,8 +66,22 @@ class Cumulated:
         self.differences: Floats = np.zeros_like(x)
         self.differences[:, 1::2] = (x[:, : len(n) // 2 * 2 : 2] - x[:, 1::2]) ** 2
         self.differences = np.cumsum(self.differences, axis=1)
+        self._bend(x)
         means = self.origins[:, None] + sums / n
         self.estimates: Floats = self.squares / np.maximum(n - 1, 1) if self._empty().variance else means
+
+    def _bend(self, x: Floats) -> None:
+        """The first values of all arms, in units of their ranges, and what bets know of those after them."""
+        ranges, y = self._empty().ranges[:, None], np.zeros_like(x)
+        if self._empty().variance:
+            y[:, 1::2] = ((x[:, : x.shape[1] // 2 * 2 : 2] - x[:, 1::2]) / ranges) ** 2
+        else:
+            y[:] = x / ranges
+        y, self.begun = np.minimum(y, 1.0), 2 if self._empty().variance else 1
+        self.firsts: Floats = y[:, self.begun - 1].copy()
+        y[:, self.begun - 1] = 0.0
+        self.upward: Floats = np.cumsum(y * y * (1.0 - y), axis=1)
+        self.downward: Floats = np.cumsum(y * (1.0 - y) * (1.0 - y), axis=1)
 
     def _empty(self) -> Moments:
         record = self.problem.record()
@@ -80,6 +94,8 @@ class Cumulated:
         record.counts[:], record.origins[:], record.sums[:] = counts, self.origins, self.sums[at]
         record.squares[:], record.prediction_errors[:] = self.squares[at], self.errors[at]
         record.differences[:] = self.differences[at]
+        record.firsts[:] = np.where(counts >= self.begun, self.firsts, np.nan)
+        record.upward[:], record.downward[:] = self.upward[at], self.downward[at]
         record.waiting[:] = np.where(counts % 2 == 1, self.values[at], np.nan)
         record.refresh()
         return record

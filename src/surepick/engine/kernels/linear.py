@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ..compile import kernel, lean, tight
-from ..enums import SMALLEST, Base
+from ..enums import FEWEST_MOVED, Base
 
 # -- one decision of a list --------------------------------------------------------------------------------------------
 
@@ -75,7 +75,7 @@ def first_slope(test):
     for i in range(len(test.spread)):
         spread += test.spread[i]
         price += test.price[i]
-    part = min(SMALLEST / len(test.spread), 1.0)
+    part = min(FEWEST_MOVED / len(test.spread), 1.0)
     return math.sqrt(part * spread / (2.0 * (test.base[Base.GUIDE] + part * price)))
 
 

@@ -22,18 +22,18 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..enums import Base, Family, Known
-from .stakes import NEAR, NONE, PAYS, SIZES, conjugate, suiting
+from .stakes import NEAR, NO_STAKE, PAYS, SIZES, conjugate, suiting
 
 FIRST_STEP = 1.6  # of slopes, as a factor
 HOPE = 0.5  # a better slope by less than a factor 1 + x makes a reach at most this times x less, relatively
-SAME = 1e-9  # relative to a reach: it is no better for so little
+NO_BETTER = 1e-9  # relative to a reach: it is no better for so little
 
 
 @tight
 def about(k, i, change, test):
     """The stakes of an arm, where those of the arm with the largest unit and change are about S_k."""
     away = test.away[i] if change == 1.0 else test.away[i] - math.log2(change)
-    return min(max(k + math.floor(away + 0.5), 0), NONE - 1)
+    return min(max(k + math.floor(away + 0.5), 0), NO_STAKE - 1)
 
 
 @tight
@@ -87,7 +87,7 @@ def centre(other, mu, test, stakes):
         if change != 0.0:
             total += suiting(mu * abs(change), i, stakes) - (test.away[i] - math.log2(abs(change)))
             many += 1
-    return min(max(math.floor(total / many + 0.5), 0), NONE - 1)
+    return min(max(math.floor(total / many + 0.5), 0), NO_STAKE - 1)
 
 
 @lean
@@ -117,9 +117,9 @@ def tightest(other, enough, limit, test, stakes):
         for turn in range(4):  # other stakes, then other slopes with the best of them
             up = turn % 2 == 0
             c, slope = (at + (1 if up else -1), around) if turn < 2 else (k, around * step if up else around / step)
-            if 0 <= c < NONE:
+            if 0 <= c < NO_STAKE:
                 found = reach(other, c, slope, test, stakes)
-                if found < least * (1.0 - SAME):
+                if found < least * (1.0 - NO_BETTER):
                     mu, k, least, better = slope, c, found, True
         if not better:
             if 0.0 < enough and least > enough * (1.0 + (step - 1.0) * HOPE):

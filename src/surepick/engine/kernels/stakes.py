@@ -40,18 +40,18 @@ from .bets import ends_of
 from .student import by_likelihood
 
 SIZES = tuple(8.0 * 0.5**j for j in range(13))  # the stakes, the largest first; after them there is none at all
-NONE = len(SIZES)
+NO_STAKE = len(SIZES)
 GROWTHS = tuple(math.expm1(s) for s in SIZES)
-ROUNDING = 4e-15  # more than a value's term may be off, in units of 1 + s
+TERM_ERROR = 4e-15  # more than a value's term may be off, in units of 1 + s
 NOTHING = -1e12  # the evidence of an arm that has none
 NEAR = 1.03  # slopes nearer than this, as a factor, are as good
 
 
 def priors():
     """v: what every stake has of an arm's capital where stakes are about S_k, a row each."""
-    found = np.empty((NONE, NONE + 1))
-    for k in range(NONE):
-        for j in range(NONE + 1):
+    found = np.empty((NO_STAKE, NO_STAKE + 1))
+    for k in range(NO_STAKE):
+        for j in range(NO_STAKE + 1):
             away = j - k
             found[k, j] = 0.5 if away == 0 else 0.2 * 10.0 ** (away + 1) if away < 0 else 0.2 * 3.5 ** (1 - away)
     return found / found.sum(axis=1, keepdims=True)
@@ -59,14 +59,16 @@ def priors():
 
 def weights():
     """w: what every S_k has of the capital of all arms. The least ones are for differences so small that much is spent anyway."""
-    found = np.array([1.0 if k < 9 else 0.6 ** (k - 8) for k in range(NONE)])
+    found = np.array([1.0 if k < 9 else 0.6 ** (k - 8) for k in range(NO_STAKE)])
     return found / found.sum()
 
 
 SHAPES = priors()
 LOG_PRIORS = np.log(SHAPES)
 PAYS = -np.log(weights())  # for the choice of S_k
-PRICES = np.array([[float((SHAPES[q] * (LOG_PRIORS[k] - LOG_PRIORS[q])).sum()) for q in range(NONE)] for k in range(NONE)])
+PRICES = np.array(
+    [[float((SHAPES[q] * (LOG_PRIORS[k] - LOG_PRIORS[q])).sum()) for q in range(NO_STAKE)] for k in range(NO_STAKE)]
+)
 
 
 @tight
@@ -104,7 +106,7 @@ def stake(i, stakes):
         gain, pull = stakes.gain[side, i], stakes.pull[side, i]
         p = facts[Known.P, i] if side == 0 else 1.0 - facts[Known.P, i]
         inner, share = facts[Known.INNER, i] if side == 0 else 1.0 - facts[Known.INNER, i], facts[Known.SHARE, i]
-        for j in range(NONE):
+        for j in range(NO_STAKE):
             s, b = SIZES[j], GROWTHS[j]
             if family == Family.NORMAL:
                 gain[j], pull[j] = -0.5 * s * s * n, s * n / scale
@@ -113,12 +115,12 @@ def stake(i, stakes):
                 mean = all_ * s - math.log1p(b * p)
                 if share > 0.0:
                     mean += share * math.log1p(b * inner)
-                gain[j] = n * (mean - ROUNDING * (1.0 + s))
+                gain[j] = n * (mean - TERM_ERROR * (1.0 + s))
                 pull[j] = n * b / (1.0 + b * p) / scale
-        gain[NONE], pull[NONE] = 0.0, 0.0
-        for q in range(NONE):
+        gain[NO_STAKE], pull[NO_STAKE] = 0.0, 0.0
+        for q in range(NO_STAKE):
             both, slope = 0.0, 0.0
-            for j in range(NONE + 1):
+            for j in range(NO_STAKE + 1):
                 both += SHAPES[q, j] * gain[j]
                 slope += SHAPES[q, j] * pull[j]
             stakes.shape_gain[side, i, q], stakes.shape_pull[side, i, q] = both, slope
@@ -129,11 +131,11 @@ def stake(i, stakes):
 def suiting(mu, i, stakes):
     """The stake of an arm that has a slope, as a number of octaves from the largest."""
     if int(stakes.facts[Known.FAMILY, i]) == Family.STUDENT:
-        return NONE / 2.0
+        return NO_STAKE / 2.0
     if not stakes.fresh[i]:
         stake(i, stakes)
     pull, j = stakes.pull[0, i], 0
-    while j < NONE - 1 and pull[j] > mu:
+    while j < NO_STAKE - 1 and pull[j] > mu:
         j += 1
     return float(j)
 
@@ -153,7 +155,7 @@ def normal_conjugate(mu, limit, i, stakes):
         d = 2.0 * mu * v / (n + math.sqrt(root))
         if d < far:
             found = min(found, by_likelihood(n, v, fixed, d) - mu * d)
-    return found - ROUNDING * n
+    return found - TERM_ERROR * n
 
 
 @lean
@@ -178,18 +180,18 @@ def conjugate(k, mu, side, limit, i, stakes):
     if 0.0 < part < 1.0:
         found -= part * math.log(part) + (1.0 - part) * math.log(1.0 - part)
     wide_gain, wide_pull = stakes.shape_gain[side, i], stakes.shape_pull[side, i]
-    q = min(j, NONE - 1)
+    q = min(j, NO_STAKE - 1)
     while q > 0 and wide_pull[q] < mu:
         q -= 1
-    while q + 1 < NONE and wide_pull[q + 1] >= mu:
+    while q + 1 < NO_STAKE and wide_pull[q + 1] >= mu:
         q += 1
     if wide_pull[q] >= mu:
-        if q + 1 < NONE:
+        if q + 1 < NO_STAKE:
             part = (mu - wide_pull[q + 1]) / (wide_pull[q] - wide_pull[q + 1])
             wide = part * (wide_gain[q] + PRICES[k, q]) + (1.0 - part) * (wide_gain[q + 1] + PRICES[k, q + 1])
         else:  # or no stake at all
             part = mu / wide_pull[q]
-            wide = part * (wide_gain[q] + PRICES[k, q]) + (1.0 - part) * prior[NONE]
+            wide = part * (wide_gain[q] + PRICES[k, q]) + (1.0 - part) * prior[NO_STAKE]
         found = max(found, wide)
     return found
 
@@ -208,8 +210,8 @@ def stakes_of(m: int) -> Stakes:
     return Stakes(
         np.zeros((len(Known), m)),
         np.zeros(m, np.bool_),
-        np.empty((2, m, NONE + 1)),
-        np.empty((2, m, NONE + 1)),
-        np.empty((2, m, NONE)),
-        np.empty((2, m, NONE)),
+        np.empty((2, m, NO_STAKE + 1)),
+        np.empty((2, m, NO_STAKE + 1)),
+        np.empty((2, m, NO_STAKE)),
+        np.empty((2, m, NO_STAKE)),
     )

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..data import Array, JointTest, Record, Sequence, Stakes, Stock, state_of
-from ..enums import SMALLEST, TRIES, Column, Family, Form, Span, State, Stop, Unit
+from ..enums import FEWEST_MOVED, TRIES, Column, Family, Form, Span, State, Stop, Unit
 from ..kernels import linear as guide
 from ..kernels.exchanges import behind, least_seen
 from ..kernels.linear import differ, first_slope, lead
@@ -298,7 +298,7 @@ def search(data, game, desk):
     """Some decision may be better, and is the rival then, as in ``JointLinear._search``: 1; 0 if there is none; -1 if rounding
     cannot tell."""
     test, stakes, rival, weights, loss = game.test, game.stakes, game.rival, desk.weights, desk.loss
-    slope, size, k, mu = first_slope(test), SMALLEST, -1, 0.0
+    slope, size, k, mu = first_slope(test), FEWEST_MOVED, -1, 0.0
     for _ in range(2):
         guide.bend(slope, size, test, weights)
         if not best(data, weights, rival):
@@ -320,7 +320,7 @@ def search(data, game, desk):
         if not best(data, weights, desk.other):
             return -1
         allow(desk.other, test, stakes)
-    bend_for(max(size, SMALLEST), k, mu, test, stakes, weights)
+    bend_for(max(size, FEWEST_MOVED), k, mu, test, stakes, weights)
     if not best(data, weights, rival):
         return -1
     if differ(rival, test) > 0 and blocks(rival, test, stakes)[0]:
