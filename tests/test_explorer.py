@@ -64,10 +64,10 @@ def _coci_like(ex: sp.Explorer) -> sp.Explorer:
 def test_order_and_grouping_of_tells_do_not_matter() -> None:
     rng = np.random.default_rng(0)
     data = [(int(i), float(x)) for i, x in zip(rng.integers(0, 3, 500), rng.random(500), strict=True)]
-    one = sp.Explorer(sp.BestArm(3), 0.1)
+    one = sp.Explorer(sp.BestArm(3), 0.1, confidence="beta")
     for i, x in data:
         one.tell(i, x)
-    many = sp.Explorer(sp.BestArm(3), 0.1)
+    many = sp.Explorer(sp.BestArm(3), 0.1, confidence="beta")
     for i in (2, 0, 1):
         many.tell(i, [x for j, x in reversed(data) if j == i])
     a, b = one.certificate(), many.certificate()

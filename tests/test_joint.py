@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import surepick as sp
-from surepick.confidence import make_confidence
+from surepick.arms import Floats, Ints
+from surepick.confidence import Mixture, make_confidence
 from surepick.engine import compiled
 from surepick.errors import SettingError
-from surepick.policies import Joint, JointLinear, View, make_policy
+from surepick.estimators import Record
+from surepick.policies import Joint, View, make_policy
 from surepick.run.drive import drive
 
 from .cases import CASES
@@ -200,13 +202,22 @@ def test_planted_bug_too_little_evidence(name: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["subsets", "matching", "path"])
-def test_planted_bug_too_little_evidence_of_linear_classes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither delta nor the union nor the choice of stakes is paid for, where the means are so close that a few samples
-    mislead."""
+def test_planted_bug_values_of_linear_classes_that_count_many_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence that is raised to a power, where the means are so close that a few samples mislead."""
     make, world, _ = HARD[name]
-    monkeypatch.setattr(JointLinear, "level", lambda self, delta: -8.0)
-    close = sp.Bernoulli(0.5 + 0.3 * (world.means - 0.5))
-    assert errors(make(), close, 400, batch=2, budget=3000) > binom.isf(1e-6, 400, DELTA)
+    seen = Mixture.seen
+
+    def many(self: Mixture, record: Record) -> tuple[Ints, Floats]:
+        families, numbers = seen(self, record)
+        return families, numbers * np.where(np.arange(len(numbers)) == 0, 40.0, 1.0)[:, None]
+
+    monkeypatch.setattr(Mixture, "seen", many)
+    problem, close, wrong = make(), sp.Bernoulli(0.5 + 0.3 * (world.means - 0.5)), 0
+    for run in range(100):
+        explorer = sp.Explorer(problem, DELTA, budget=400)
+        drive(explorer, close, batch=4, seed=4711, run=run, compiled=False)
+        wrong += explorer.certified and (explorer.decision != problem.solve(close.means)).any()
+    assert wrong > binom.isf(1e-6, 100, DELTA)
 
 
 # -- what the default is -----------------------------------------------------------------------------------------------------
@@ -290,7 +301,8 @@ def test_asking_for_many_plans_ahead() -> None:
 @pytest.mark.parametrize(
     ("problem", "world", "settings"),
     [
-        (sp.TopK(4, 2), sp.Bernoulli([0.9, 0.7, 0.4, 0.1]), {}),
+        (sp.TopK([sp.Arm(name, kind="bernoulli") for name in "abcd"], 2), sp.Bernoulli([0.9, 0.7, 0.4, 0.1]), {}),
+        (sp.TopK(4, 2), sp.Beta([0.53, 0.51, 0.49, 0.47], 20.0), {}),
         (sp.Matching(SQUARE), sp.Bernoulli([0.9, 0.2, 0.3] * 3), {}),
         (sp.TopK(4, 2), sp.Bernoulli([0.9, 0.7, 0.4, 0.1]), {"policy": "coci"}),
         (sp.TopK(4, 2), sp.Bernoulli([0.9, 0.7, 0.4, 0.1]), {"policy": "coci", "confidence": "paper"}),

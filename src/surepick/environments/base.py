@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import Floats, Ints
-from ..checks import MANY, numbers, short, whole
+from ..checks import LARGEST, MANY, SEEDS, numbers, short, whole
 from ..errors import ParameterError, ProblemError
 from ..estimators import Estimator, Mean, Variance, make_estimator
 
@@ -49,6 +49,10 @@ class Environment(ABC):
 
     def stream(self, seed: int, run: int, arm: int, begun: int = 0, failures: int = 0) -> np.random.Generator:
         """The random numbers of one arm in one run, for ``sample``; ``begun`` values of it were drawn before."""
+        whole(seed, "seed", 0, SEEDS, ParameterError)
+        whole(arm, "arm", 0, self.m - 1, ParameterError)
+        for number, what in ((run, "run"), (begun, "begun"), (failures, "failures")):
+            whole(number, what, 0, LARGEST, ParameterError)
         return stream(seed, run, arm, begun, failures)
 
     def populations(self) -> Ints | None:

@@ -69,9 +69,8 @@ class Replay(Environment):
         return float(values.var(ddof=0 if self.replace or len(values) == 1 else 1))
 
     def stream(self, seed: int, run: int, arm: int, begun: int = 0, failures: int = 0) -> np.random.Generator:
-        if self.replace:
-            return stream(seed, run, arm, begun, failures)
-        return Order(stream(seed, run, arm), len(self.values[arm]), begun)
+        again = super().stream(seed, run, arm, begun, failures)
+        return again if self.replace else Order(stream(seed, run, arm), len(self.values[arm]), begun)
 
     def populations(self) -> Ints | None:
         return None if self.replace else np.array([len(values) for values in self.values])

@@ -39,7 +39,8 @@ class Joint(Policy):
 
     It samples the exchange that is known least: the least evidence for what it needs, by a quick estimate, and of its two arms
     the one whose next observation adds more. The exact evidence is worked out once the quick estimate of that exchange is within
-    1/2 of what it needs, which can be some samples late for arms with very unlike ranges. With an epsilon, matroids are certified
+    1/2 of what it needs, which can be some samples late for arms with very unlike ranges, and for 0/1 values of arms that are
+    not declared Bernoulli where delta is far below 10^-10. With an epsilon, matroids are certified
     also when the exchanges together could gain no more than epsilon, and an exchange that looks like a tie gives way to the one
     that could gain most.
 
