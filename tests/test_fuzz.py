@@ -208,7 +208,13 @@ def things() -> dict[str, tuple[Any, dict[str, Any]]]:
         if isinstance(made, sp.Problem):
             lower, upper = np.maximum(made.low, -1), np.minimum(made.high, 2)
             theta = (lower + (upper - lower) * np.linspace(0.2, 0.7, made.m)).tolist()
-            known |= {"theta": theta, "lower": lower.tolist(), "upper": upper.tolist(), "decision": made.solve(theta).tolist()}
+            known |= {
+                "counts": [2] * made.m,
+                "theta": theta,
+                "lower": lower.tolist(),
+                "upper": upper.tolist(),
+                "decision": made.solve(theta).tolist(),
+            }
         found[name] = made, known | (RANDOM if name == "VoterModel" else {})
     for name, problem in (("means", sp.TopK(["a", "b", "c"], 1)), ("variances", sp.SampleAllocation([6, 16, 13], budget=13))):
         for told in (0, 1, 40):

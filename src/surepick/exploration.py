@@ -15,7 +15,7 @@ import numpy as np
 
 from .arms import Bools, Floats, Ints
 from .certificate import Certificate
-from .checks import flag, short
+from .checks import MANY, flag, short
 from .confidence import Confidence
 from .errors import SettingError
 from .estimators import Record
@@ -173,8 +173,10 @@ class Exploration:
         return self.problem.cost_of(self.record.counts)
 
     def samples_paid(self) -> int:
-        """How many observations the rest of the budget in cost pays for, whatever arms they are of."""
-        assert self.cost_budget is not None
+        """How many observations the rest of the budget in cost pays for, whatever arms they are of; if there is none, as many as
+        may be asked for."""
+        if self.cost_budget is None:
+            return MANY
         prices = self.problem.prices
         return max(0, (prices.of(self.cost_budget) - prices.total(self.record.counts)) // prices.dearest)
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Arm, ArmIndex, Bools, Floats, Ints, Sense
+from ..checks import LARGEST as MOST
 from ..checks import among, numbers, short, vouched
 from ..engine.data import Exchanges
 from ..errors import ParameterError, ProblemError
@@ -160,9 +161,12 @@ class Problem(ABC):
     def priority(self) -> Floats:
         return np.asarray(self.scales**2 / self.costs**DEAR)
 
-    def cost_of(self, counts: Ints) -> float:
+    def cost_of(self, counts: ArrayLike) -> float:
         """What so many observations of every arm cost."""
-        return self.prices.total(counts) / self.prices.unit
+        vector = self.check_vector(counts, "counts")
+        if not ((vector >= 0) & (vector == np.floor(vector)) & (vector <= MOST)).all():
+            raise ParameterError(f"counts must be whole numbers of at least 0, one an arm, not {short(counts)}.", key="counts")
+        return self.prices.total(vector.astype(np.int64)) / self.prices.unit
 
     @property
     def priced(self) -> bool:
