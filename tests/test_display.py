@@ -87,7 +87,7 @@ def test_a_certificate_says_what_it_assumes(outcome: sp.Outcome) -> None:
 def test_many_arms_are_shortened() -> None:
     """The arms of the decision come first, then those that are undecided; the hardest arms of an instance."""
     best = [7, 50, 120, 150, 199]
-    ex = sp.Explorer(sp.TopK(200, 5), policy="coci")
+    ex = sp.Explorer(sp.TopK(200, 5), policy="coci", confidence="beta")
     for i in range(200):
         ex.tell(i, np.full(10 if i == 180 else 2000, 0.9 if i in best else 0.2))
     found = rows(ex.certificate())

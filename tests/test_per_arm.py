@@ -68,9 +68,8 @@ def test_the_reported_gaps_and_the_stop(sense: str) -> None:
     lead = compiled("leads").lead
     for trial in range(60):
         m = int(rng.integers(2, 6))
-        problem = sp.BestOfEach(2 * m, [0, 1] * m, int(rng.integers(1, m)), sense=sense) if trial % 2 else sp.TopK(
-            m, int(rng.integers(1, m)), sense=sense
-        )  # fmt: skip
+        k, arms = int(rng.integers(1, m)), [sp.Arm(f"coin {i}", kind="bernoulli") for i in range(m if trial % 2 == 0 else 2 * m)]
+        problem = sp.BestOfEach(arms, [0, 1] * m, k, sense=sense) if trial % 2 else sp.TopK(arms, k, sense=sense)
         epsilon = float(rng.choice([0.1, 0.3]))
         explorer = sp.Explorer(problem, epsilon=epsilon, per_arm=True)
         n = int(10 ** rng.uniform(1, 3.5))

@@ -13,8 +13,8 @@ from surepick.lab import Trace, gap, intervals, samples, save
 from surepick.lab.plots.rows import IN, LOOKS, MOST, NEAR_IN, NEAR_OUT, OPEN, OUT
 
 
-def certificate(problem, values):
-    ex = sp.Explorer(problem, 0.1)
+def certificate(problem, values, **settings):
+    ex = sp.Explorer(problem, 0.1, **settings)
     for arm, x in enumerate(values):
         ex.tell(arm, x)
     return ex.certificate()
@@ -23,7 +23,8 @@ def certificate(problem, values):
 @pytest.fixture
 def partly():
     """Four arms: one sure to be in, one sure to be out, two open."""
-    return certificate(sp.TopK(["in", "open", "open too", "out"], 2), [[1.0] * 400, [0.6] * 400, [0.5] * 400, [0.0] * 400])
+    problem, values = sp.TopK(["in", "open", "open too", "out"], 2), [[1.0] * 400, [0.6] * 400, [0.5] * 400, [0.0] * 400]
+    return certificate(problem, values, policy="joint", confidence="beta")
 
 
 def png(path):

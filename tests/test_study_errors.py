@@ -161,7 +161,7 @@ ALLOCATION = 'arms = "t.csv"\n[problem]\nkind = "sample-allocation"\nbudget = 20
         ("stratum,N,min\na,5,0\n", ["line 1", "no column 'max'"]),
         ("stratum,N,min,max\na,5,0,\n", ["line 2", "column 'max'", "empty"]),
         ("stratum,N,min,max\na,5,3,2\n", ["line 2", "column 'min'", "low < high"]),
-        ("stratum,N,kind\na,5,normal\n", ["line 2", "column 'kind'", "bernoulli"]),
+        ("stratum,N,kind\na,5,gaussian\n", ["line 2", "column 'kind'", "bernoulli"]),
         ('stratum,N\n"a,5\n', ["line 2", "not a CSV table"]),
         ("stratum,N,lower\na,5,1.5\n", ["line 2", "column 'lower'", "whole number"]),
     ],

@@ -183,12 +183,12 @@ class Unsaid(Unpaid):
     admits = sp.Problem.admits
 
 
-class Flat(sp.Matching):
-    """Pays as much for a change of many arms as for one of few, of which there are less."""
+class Stingy(sp.Matching):
+    """Pays half of what its alternatives cost."""
 
     def alternatives(self) -> tuple[float, float, int]:
-        a, _, k = super().alternatives()
-        return a, 0.0, k
+        a, b, k = super().alternatives()
+        return a / 2, b / 2, k
 
 
 class Mirrored(sp.TopK):
@@ -225,7 +225,7 @@ PAIRS = [(row, column) for row in "ab" for column in "xyz"]
         (Average(6, [0, 0, 0, 1, 1, 1], 2), "shortfall, if the class is ranked, returns at least what any arm"),
         (Unpaid(), "the sum of exp(-a - b s) over the alternatives to any decision is at most 1"),
         (Unsaid(), "the sum of exp(-a - b s) over the alternatives to any decision is at most 1"),
-        (Flat(PAIRS), "the sum of exp(-a - b s) over the alternatives to any decision is at most 1"),
+        (Stingy(PAIRS), "the sum of exp(-a - b s) over the alternatives to any decision is at most 1"),
         (Mirrored(4, 2), "A compiled loop takes the same samples as the Python loop"),
     ],
     ids=lambda x: type(x).__name__ if isinstance(x, sp.Problem) else "",
