@@ -87,7 +87,7 @@ def simulate(
     >>> simulation = sp.simulate(problem, world, ["auto", "coci/paper"], runs=20, executor=1)
     >>> simulation.summary[["policy", "runs", "errors", "median"]]
            policy  runs  errors  median
-    0        auto    20       0   120.0
+    0        auto    20       0   110.5
     1  coci/paper    20       0   598.5
     """
     worlds = _worlds(problem, environment)
