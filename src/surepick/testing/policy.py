@@ -165,7 +165,7 @@ def spends_the_budget(bench: Bench) -> str | None:
     """With spend=True all of the budget is spent: ask returns at least one arm, at most as many as it is asked for and as are
     left, open ones, before the decision is certain and once it is."""
     last, looked = None, {False: 0, True: 0}
-    for last in bench.steps(SPENT, SPENT // 10, spend=True):
+    for last in bench.steps(SPENT, SPENT // 40, spend=True):
         if last.done or not last.started or looked[certain := last.policy.certified(last.view)] == 2:
             continue
         looked[certain] += 1
