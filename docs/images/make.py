@@ -163,7 +163,7 @@ def yields() -> None:
     problem = sp.BestArm([sp.Arm(name, low=0, high=12) for name in names])
     figure, (place,) = canvas(1)
     for off, confidence, colour, label in ((0.17, "beta", GREY, "bounds alone"), (-0.17, "auto", BLUE, "default")):
-        explorer = sp.Explorer(problem, confidence=confidence)
+        explorer = sp.Explorer(problem, policy="joint", confidence=confidence)
         explorer.tell_frame(plots[plots["order"] <= 60][["arm", "value"]])
         certificate = explorer.certificate()
         y = np.arange(len(names))[::-1] + off
