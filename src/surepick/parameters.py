@@ -152,7 +152,7 @@ def _unknown(given: object, what: str, known: Mapping[str, object], words: Seque
     if name in words:
         return f"{what}={short(given)} is unknown; {name!r} has no parameters."
     if name and (meant := nearest(name, (*words, *known))) is not None:
-        return f"{what}={short(given)} is unknown; did you mean {meant!r}?"
+        return f"{what}={short(given)} is unknown; did you mean {meant!r}? It is one of {', '.join((*words, names))}."
     return f"{what}={short(given)} is unknown; use {', '.join(map(repr, words))} or one of {names}."
 
 
