@@ -28,29 +28,34 @@ from surepick.undo import Undo
 
 from .weighed import seen
 
-BETS, COINS, LUMPS = int(Family.BETS), int(Family.COINS), int(Family.LUMPS)
+BETS, COINS, LUMPS, SQUARES = int(Family.BETS), int(Family.COINS), int(Family.LUMPS), int(Family.SQUARES)
 VALUES = hnp.arrays(float, st.integers(1, 40), elements=st.floats(0, 1))
 LEVELS = st.floats(0.001, 0.999)
+SETS = st.sampled_from([bets.VALUES, bets.SQUARES_ABOVE, bets.SQUARES_BELOW])
 
 
-def capital(values: np.ndarray, u: float) -> float:
+def capital(values: np.ndarray, u: float, of: bets.Bets = bets.VALUES) -> float:
     """Of the bets that the mean is above u, value by value."""
-    return sum(part * float(np.prod(1 + c * (values - u) / u)) for c, part in zip(bets.SHARES, bets.PARTS, strict=True))
+    return sum(part * float(np.prod(1 + c * (values - u) / u)) for c, part in zip(of.shares, of.parts, strict=True))
 
 
 def atoms(values: np.ndarray) -> tuple[float, float]:
     return bets.atoms_of(float(len(values)), float((values**2 * (1 - values)).sum()), float((values * (1 - values) ** 2).sum()))
 
 
-def log_capital(values: np.ndarray, u: float) -> float:
-    return float(bets.log_capital(float(len(values)), float(values.mean()), *atoms(values), u))
+def log_capital(values: np.ndarray, u: float, of: bets.Bets = bets.VALUES) -> float:
+    return float(bets.log_capital(float(len(values)), float(values.mean()), *atoms(values), u, of))
 
 
 # -- three atoms ------------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_bet_is_no_more_than_there_is() -> None:
-    assert sum(bets.PARTS) == pytest.approx(1, abs=1e-12)
+    for of in (bets.VALUES, bets.SQUARES_ABOVE, bets.SQUARES_BELOW):
+        assert sum(of.parts) == pytest.approx(1, abs=1e-12)
+        assert np.exp(of.log_parts) == pytest.approx(np.array(of.parts), abs=1e-12)
+        assert np.exp(of.log_rest) == pytest.approx(1 - np.array(of.shares), abs=1e-12)
+    assert math.exp(bets.LOG_ABOVE_PART) + math.exp(bets.LOG_BELOW_PART) == pytest.approx(1, abs=1e-12)
     assert mixtures.ALONE.sum(axis=-1) == pytest.approx(1, abs=1e-12)
     assert mixtures.TOGETHER.sum(axis=-1) == pytest.approx(1, abs=1e-12)
     turned = mixtures.TOGETHER.transpose(1, 0, 2)[:, :, [0, 1, 3, 2]]
@@ -58,10 +63,10 @@ def test_what_is_bet_is_no_more_than_there_is() -> None:
     assert mixtures.TOGETHER.min() == mixtures.LEAST_PART == 0.02
 
 
-@given(VALUES, LEVELS)
-def test_atoms_never_promise_more_than_the_bets_have(values: np.ndarray, u: float) -> None:
+@given(VALUES, LEVELS, SETS)
+def test_atoms_never_promise_more_than_the_bets_have(values: np.ndarray, u: float, of: bets.Bets) -> None:
     with np.errstate(divide="ignore"):
-        assert log_capital(values, u) <= np.log(capital(values, u)) + 1e-9 * len(values)
+        assert log_capital(values, u, of) <= np.log(capital(values, u, of)) + 1e-9 * len(values)
 
 
 @given(VALUES, LEVELS)
@@ -73,10 +78,10 @@ def test_atoms_have_the_moments_of_the_values(values: np.ndarray, u: float) -> N
         assert all_ + share * inner**power == pytest.approx((values**power).mean(), abs=1e-9)
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=40), LEVELS)
-def test_atoms_lose_nothing_of_coins(values: list[bool], u: float) -> None:
+@given(st.lists(st.booleans(), min_size=1, max_size=40), LEVELS, SETS)
+def test_atoms_lose_nothing_of_coins(values: list[bool], u: float, of: bets.Bets) -> None:
     coins = np.array(values, dtype=float)
-    assert log_capital(coins, u) == pytest.approx(math.log(capital(coins, u)), rel=1e-9, abs=1e-9)
+    assert log_capital(coins, u, of) == pytest.approx(math.log(capital(coins, u, of)), rel=1e-9, abs=1e-9)
 
 
 @given(st.floats(0.001, 0.999), st.integers(1, 40), LEVELS)
@@ -88,7 +93,7 @@ def test_atoms_lose_nothing_of_values_all_alike(value: float, n: int, u: float) 
 def test_a_bound_without_the_third_moment_would_be_noticed() -> None:
     """The planted bug of an average that is bent the wrong way: all values at their mean, which no concave factor allows."""
     values = np.linspace(0, 1, 11)
-    wrong = bets.log_capital(11.0, 0.5, 0.5, 1.0, 0.3)
+    wrong = bets.log_capital(11.0, 0.5, 0.5, 1.0, 0.3, bets.VALUES)
     assert wrong > math.log(capital(values, 0.3)) + 1
     assert log_capital(values, 0.3) <= math.log(capital(values, 0.3))
 
@@ -222,10 +227,12 @@ def test_bets_that_see_the_value_would_be_noticed() -> None:
     assert mean_of_product(TWO[0], RULES["in turn"], 7, 0.5, peeking) > 1.5
 
 
-@given(VALUES, st.floats(0.02, 0.98), st.floats(5, 200), st.sampled_from([ABOVE, BELOW, BOTH]))
-def test_evidence_is_convex_on_either_side_of_what_is_seen(values: np.ndarray, u: float, rho: float, side: int) -> None:
+@given(VALUES, st.floats(0.02, 0.98), st.floats(5, 200), st.sampled_from([ABOVE, BELOW, BOTH]), st.sampled_from([BETS, SQUARES]))
+def test_evidence_is_convex_on_either_side_of_what_is_seen(
+    values: np.ndarray, u: float, rho: float, side: int, sort: int
+) -> None:
     """And at most 0 there: so the parameters that it leaves are an interval."""
-    arm = seen(BETS, len(values), float(values.mean()), *atoms(values))
+    arm = seen(sort, len(values), float(values.mean()), *atoms(values))
     if not 1 <= values.sum() <= len(values) - 1:
         return
     at = arm.p + (1e-12 if u > arm.p else -1e-12)
@@ -249,7 +256,7 @@ def test_the_least_evidence_by_bets_is_never_overstated() -> None:
         n, p = (np.array([f(values) for values in told], dtype=float) for f in (len, np.mean))
         two = np.array([atoms(values) for values in told]).T.copy()
         zero = np.zeros(2)
-        sorts = rng.choice([BETS, COINS, LUMPS], 2)
+        sorts = rng.choice([BETS, COINS, LUMPS, SQUARES], 2)
         arms = Arms(sorts, n, p, zero, zero + 1, zero, zero + 1, zero + 70.0, two, zero + 1)
         found = least_evidence(0, 1, 1.0, 1.0, arms)
         levels = np.unique(np.concatenate((np.linspace(0.001, 0.999, 120), np.linspace(p[1], p[0], 60))))
@@ -267,13 +274,23 @@ def test_the_least_evidence_by_bets_is_never_overstated() -> None:
 
 
 @given(VALUES, LEVELS)
-def test_on_both_sides_half_of_the_capital_is_bet(values: np.ndarray, u: float) -> None:
-    arm = seen(BETS, len(values), float(values.mean()), *atoms(values))
-    side = ABOVE if u < arm.p else BELOW
-    assert mixtures.by_bets(arm, u, BOTH) == pytest.approx(mixtures.by_bets(arm, u, side) - math.log(2), abs=1e-12)
+def test_on_both_sides_a_part_of_the_capital_is_bet(values: np.ndarray, u: float) -> None:
+    """Half of it; of squares less that their mean is above u, more that it is below."""
+    for sort, above in ((BETS, 0.5), (SQUARES, bets.ABOVE_PART)):
+        arm = seen(sort, len(values), float(values.mean()), *atoms(values))
+        side, part = (ABOVE, above) if u < arm.p else (BELOW, 1 - above)
+        assert mixtures.by_bets(arm, u, BOTH) == pytest.approx(mixtures.by_bets(arm, u, side) + math.log(part), abs=1e-12)
 
 
-@pytest.mark.parametrize("sort", [BETS, COINS, LUMPS])
+@given(VALUES, LEVELS)
+def test_squares_are_bet_on_as_such(values: np.ndarray, u: float) -> None:
+    arm = seen(SQUARES, len(values), float(values.mean()), *atoms(values))
+    assert mixtures.by_bets(arm, u, ABOVE) == pytest.approx(log_capital(values, u, bets.SQUARES_ABOVE), abs=1e-12)
+    mirrored = log_capital(1 - values, 1 - u, bets.SQUARES_BELOW)
+    assert mixtures.by_bets(arm, u, BELOW) == pytest.approx(mirrored, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize("sort", [BETS, COINS, LUMPS, SQUARES])
 @pytest.mark.parametrize("other", [BETS, COINS, int(Family.UNIT), int(Family.NORMAL)])
 def test_the_floor_of_an_arm_by_bets_is_one(sort: int, other: int) -> None:
     """Whatever is known of the other arm: together there is at least that and the floor."""

@@ -233,6 +233,7 @@ def excess(
         kinds = np.full(len(p), confidence.families[i])
         if confidence.families[i] == Family.BETS:  # the first value is not weighed, and tells the sort
             first = data.first_of_pairs if confidence.paired[i] else data.first
+            kinds[:] = Family.SQUARES if confidence.paired[i] else Family.BETS
             kinds[((first <= 0) | (first >= 1))[:, 0]] = Family.LUMPS
             p, n = np.clip((p * n - first) / np.maximum(n - 1, 1), 0, 1), n - 1
         return weigh(kinds, n, p, u, rho, side, *atoms) - confidence.level

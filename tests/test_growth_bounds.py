@@ -42,7 +42,7 @@ def some_arms(rng: np.random.Generator, m: int) -> Arms:
         inner[i], share[i] = atoms_of(n[i], (values**2 * (1 - values)).sum(), (values * (1 - values) ** 2).sum())
     scale = np.ones(m) if rng.random() < 0.5 else rng.uniform(0.3, 4, m)
     shift = np.zeros(m) if rng.random() < 0.5 else rng.uniform(-2, 2, m)
-    families = rng.choice([Family.BETS, Family.LUMPS], m)
+    families = rng.choice([Family.BETS, Family.LUMPS, Family.SQUARES], m)
     return Arms(families, n, p, shift, shift + scale, shift, scale, np.full(m, 80.0), np.array([inner, share]), np.ones(m))
 
 

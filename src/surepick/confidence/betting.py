@@ -33,7 +33,10 @@ class Betting(Mixture):
     logarithm of the capital itself.
 
     Variances are weighed by pairs as in :class:`~surepick.confidence.pairs.Pairs`: W = ((X - X') / (high - low))^2, values in
-    [0, 1], mostly small and skewed; of these the first one is not weighed. Arms declared Bernoulli are weighed by M alone.
+    [0, 1], mostly small and skewed; of these the first one is not weighed. They have bets of their own: that their mean is above
+    u is bet on with care (0.02, 0.06, 0.2 and 0.5, weights 0.2, 0.25, 0.35 and 0.2), since one W may be many times u; that it is
+    below u boldly (0.3, 0.6, 0.9 and 0.99, weights 0.06, 0.14, 0.2 and 0.6), since W never falls far below u. If both sides are
+    in question, these have 0.35 and 0.65 of the capital. Arms declared Bernoulli are weighed by M alone.
 
     Of an arm with a population all values are weighed by M, without replacement, and bets are on draws with replacement made from
     them (see :mod:`surepick.redraws`); w is 0.4 there, and the four parts of two such arms 0.41, 0.55, 0.02 and 0.02.

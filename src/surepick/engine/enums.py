@@ -41,6 +41,7 @@ class Family(IntEnum):
     COINS = 4  # ... it was 0 or 1, and so were all later ones
     STUDENT = 5  # normal values of unknown variance
     LUMPS = 6  # ... it was 0 or 1, and some later ones were not
+    SQUARES = 7  # ... these are squared differences of pairs, and it was neither 0 nor 1
 
 
 class Law(IntEnum):

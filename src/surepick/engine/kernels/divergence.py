@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compile import lean, tight
 from ..enums import Family
-from .bets import growth_from
+from .bets import grows_by_bets, growth_from
 from .student import student_growth
 from .unit import LEAST
 
@@ -46,7 +46,7 @@ def divergence(seen, u):
         return 0.5 * (p - u) * (p - u)
     if kind == Family.SPREAD:
         return unit_divergence(min(p, 1.0 - p), roots(u)[0])  # the root on the side of p is the nearer one
-    if kind == Family.BETS or kind == Family.LUMPS:
+    if grows_by_bets(kind):
         return growth_from(p, seen.inner, seen.share, u)[0]
     if kind == Family.STUDENT:
         return student_growth(seen, u)[0]
@@ -59,7 +59,7 @@ def tilt_of(seen, u):
     kind, p = seen.family, seen.p
     if kind == Family.NORMAL:
         return u - p, 1.0
-    if kind == Family.BETS or kind == Family.LUMPS:
+    if grows_by_bets(kind):
         _, tilt, bend = growth_from(p, seen.inner, seen.share, u)
         return tilt, bend
     if kind == Family.STUDENT:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..compile import kernel, lean, tight
 from ..enums import Family
+from .bets import grows_by_bets
 from .exchanges import ONE_SIDED
 from .glr import level_seen, price_of, seen_of
 from .student import about_variance
@@ -22,9 +23,7 @@ DEVIATIONS = 16.0  # the square of how many standard deviations an interval is w
 def blur(i, arms):
     """About the variance of what is known of an arm's parameter, as evidence sees it."""
     n, one = arms.n[i], 1.0
-    if (
-        arms.families[i] == Family.BETS or arms.families[i] == Family.LUMPS
-    ):  # of values that hardly vary, bets learn no faster than this
+    if grows_by_bets(arms.families[i]):  # of values that hardly vary, bets learn no faster than this
         inner, share = arms.atoms[0, i], arms.atoms[1, i]
         one = max(arms.p[i] * (1.0 - arms.p[i]) - share * inner * (1.0 - inner), 0.0) + 0.2 / n
         return one * (arms.scale[i] * arms.scale[i]) / n

@@ -14,7 +14,7 @@ import numpy as np
 from ..compile import lean, tight
 from ..data import Glimpse, Seen
 from ..enums import Family
-from .bets import by_growth, growth_from
+from .bets import by_growth, grows_by_bets, growth_from
 from .divergence import divergence, divergence_bound, kl_bound, tilt_of
 from .finite import effective
 from .student import student_growth
@@ -96,7 +96,7 @@ def weight_of(i, arms):
 def price_of(family, n, rho):
     """About what a mixture costs, two-sided: of so many bets a few are near the best, however long one plays."""
     if by_growth(family):
-        return PRICE_OF_BETS if family == Family.BETS else PRICE_OF_LUMPS if family == Family.LUMPS else PRICE_OF_STUDENT
+        return PRICE_OF_LUMPS if family == Family.LUMPS else PRICE_OF_STUDENT if family == Family.STUDENT else PRICE_OF_BETS
     return 0.5 * math.log1p(n / rho) + (PRICE_OF_COINS if family == Family.COINS else 0.0)
 
 
@@ -270,7 +270,7 @@ def quick_tilt(seen, u):
 @tight
 def tangent(seen, u):
     """At most the divergence, and its first and second derivative, about."""
-    if seen.family == Family.BETS or seen.family == Family.LUMPS:
+    if grows_by_bets(seen.family):
         return growth_from(seen.p, seen.inner, seen.share, u)
     if seen.family == Family.STUDENT:
         return student_growth(seen, u)

@@ -24,14 +24,22 @@ import numpy as np
 from ..compile import kernel, lean, small, tight
 from ..data import Seen
 from ..enums import Family
-from .bets import has_bets, log_capital
+from .bets import (
+    LOG_ABOVE_PART,
+    LOG_BELOW_PART,
+    LOG_HALF,
+    SQUARES_ABOVE,
+    SQUARES_BELOW,
+    VALUES,
+    has_bets,
+    log_capital,
+)
 from .divergence import roots
 from .finite import log_drawn, log_rise, possible, spread
 from .sides import ABOVE, BELOW, BOTH, HEDGE, one_sided
 from .student import student_parts
 from .unit import LEAST
 
-LOG_2 = math.log(2.0)
 EVEN, BETTORS, COINERS = 0, 1, 2  # arms by what they are expected to show
 # What the first and the second part of the evidence of an arm have of its capital, by these sorts (rows).
 ALONE = np.array([[0.4, 0.6], [0.08, 0.92], [0.75, 0.25]])
@@ -135,14 +143,17 @@ def log_sum(a, b):
 def by_bets(seen, u, side):
     """The logarithm of the capital of bets against mean u.
 
-    If both sides are in question, half of the bets are on either. Those on the wrong side of what is seen have lost, and are left
-    out: so it is less than it could be, and rises from what is seen to either end.
+    If both sides are in question, a part of the bets is on either: half, but for squares. Those on the wrong side of what is seen
+    have lost, and are left out: so it is less than it could be, and rises from what is seen to either end.
     """
-    half = LOG_2 if side == BOTH else 0.0
     n, p = (seen.draws, seen.drawn) if seen.whole < np.inf else (seen.n, seen.p)
-    if side == ABOVE or (side == BOTH and u < p):
-        return log_capital(n, p, seen.inner, seen.share, u) - half
-    return log_capital(n, 1.0 - p, 1.0 - seen.inner, seen.share, 1.0 - u) - half
+    above, squares = side == ABOVE or (side == BOTH and u < p), seen.family == Family.SQUARES
+    part = 0.0
+    if side == BOTH:
+        part = LOG_HALF if not squares else LOG_ABOVE_PART if above else LOG_BELOW_PART
+    if above:
+        return log_capital(n, p, seen.inner, seen.share, u, SQUARES_ABOVE if squares else VALUES) + part
+    return log_capital(n, 1.0 - p, 1.0 - seen.inner, seen.share, 1.0 - u, SQUARES_BELOW if squares else VALUES) + part
 
 
 @kernel
@@ -161,7 +172,7 @@ def sort_of(family, whole):
     """The row of ``ALONE`` for an arm whose evidence has two parts."""
     if family == Family.STUDENT or whole < np.inf:  # finitely many values have no first one that is held back
         return EVEN
-    return BETTORS if family == Family.BETS else COINERS
+    return BETTORS if family == Family.BETS or family == Family.SQUARES else COINERS
 
 
 @tight

@@ -74,7 +74,7 @@ def table_of(spots: int, decision: Array, alike: bool, record: Record, arms: Arm
     for values in (arms.families, arms.scale, arms.shift, arms.low, arms.high):
         alike = alike and bool((values == values[0]).all())
     alike = alike and arms.families[0] in (Family.UNIT, Family.COINS, Family.NORMAL) and arms.finite.size == 0
-    growth = bool(np.isin(arms.families, (Family.BETS, Family.LUMPS)).all()) and arms.finite.size == 0
+    growth = bool(np.isin(arms.families, (Family.BETS, Family.LUMPS, Family.SQUARES)).all()) and arms.finite.size == 0
     halves = int((paired & (record.counts % 2 == 1)).sum())
     return Table(
         pair=np.zeros((2, spots), whole), slopes=np.ones((2, spots)), levels=np.full(spots, np.nan), scores=np.zeros((4, spots)),
