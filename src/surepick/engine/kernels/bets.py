@@ -24,6 +24,9 @@ from ..data import Seen
 from ..enums import Column, Family
 from .unit import LEAST, NONE
 
+# As plain numbers: compiled code cannot choose between members.
+BETS, COINS, LUMPS, SQUARES = int(Family.BETS), int(Family.COINS), int(Family.LUMPS), int(Family.SQUARES)
+
 
 class Bets(NamedTuple):
     """Bets, fixed before any data, and what each has of the capital; and the logarithms of what a bet leaves of a value at the
@@ -71,11 +74,11 @@ def bets_seen(i, paired, counts, table):
     are, and that only by whether it is an end of the range."""
     first = table[i, Column.FIRST]
     if math.isnan(first):
-        return Seen(Family.BETS.value, NONE, 0.5, 0.5, 0.0, np.inf, 0.0, 0.0)
+        return Seen(BETS, NONE, 0.5, 0.5, 0.0, np.inf, 0.0, 0.0)
     between = 0.0 < first < 1.0
     n = float(counts[i] // 2 if paired else counts[i]) - 1.0
     if n < 1.0:
-        sort = Family.COINS.value if not between else Family.SQUARES.value if paired else Family.BETS.value
+        sort = COINS if not between else SQUARES if paired else BETS
         return Seen(sort, NONE, first, 0.5, 0.0, np.inf, 0.0, 0.0)
     if paired:
         total = table[i, Column.DIFFERENCES] / table[i, Column.RANGE] / table[i, Column.RANGE]
@@ -83,9 +86,9 @@ def bets_seen(i, paired, counts, table):
         total = (table[i, Column.SUM] + table[i, Column.CARRY]) / table[i, Column.RANGE]
     inner, share = atoms_of(n, table[i, Column.UPWARD], table[i, Column.DOWNWARD])
     if between:
-        family = Family.SQUARES.value if paired else Family.BETS.value
+        family = SQUARES if paired else BETS
     else:
-        family = Family.LUMPS.value if share > 0.0 else Family.COINS.value
+        family = LUMPS if share > 0.0 else COINS
     return Seen(family, n, min(max((total - first) / n, 0.0), 1.0), inner, share, np.inf, 0.0, 0.0)
 
 

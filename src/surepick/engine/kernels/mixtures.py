@@ -40,6 +40,7 @@ from .sides import ABOVE, BELOW, BOTH, HEDGE, one_sided
 from .student import student_parts
 from .unit import LEAST
 
+UNIT = int(Family.UNIT)  # a plain number: compiled code cannot choose between a member and a number
 EVEN, BETTORS, COINERS = 0, 1, 2  # arms by what they are expected to show
 # What the first and the second part of the evidence of an arm have of its capital, by these sorts (rows).
 ALONE = np.array([[0.4, 0.6], [0.08, 0.92], [0.75, 0.25]])
@@ -225,7 +226,7 @@ def evidence(seen, u, rho, side):
 @tight
 def of_values(seen):
     """The arm as the mean of its values shows it, also where the parameter is the variance of 0/1 values."""
-    family = Family.UNIT.value if seen.family == Family.SPREAD else seen.family
+    family = UNIT if seen.family == Family.SPREAD else seen.family
     n = seen.n if has_bets(family) else max(seen.n, 1.0)
     return Seen(family, n, seen.p, seen.inner, seen.share, seen.whole, seen.draws, seen.drawn)
 
