@@ -208,6 +208,37 @@ def test_the_reach_is_never_below_that_of_the_exact_evidence(seed: int, n: int) 
             assert float(both[0]) >= needed - 1e-6
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_first_value_that_is_held_back_is_no_lead(seed: int) -> None:
+    """Few values of one arm, the first one lucky, against very many of the other: what the two are behind by, and how far they
+    may be off, count from the same means. The loop compiled sees the same."""
+    problem, budget = sp.Subsets([sp.Arm("few", cost=100), sp.Arm("many")], [[1, 0], [0, 1]]), 3000
+    explorer = sp.Explorer(problem, 0.001, epsilon=0.005)
+    explorer.tell("few", [1.0] + [0.0] * 9)
+    explorer.tell("many", np.full(100_000, 0.05))
+    assert not explorer.certified
+    assert explorer.certificate().gap > 0.05
+    values = [1.0] + [0.0] * 24
+    for compiled in (True, False):
+        explorer = sp.Explorer(problem, 0.001, epsilon=0.005, cost_budget=budget)
+        drive(explorer, sp.Replay([values, [0.05]]), seed=34 + seed, compiled=compiled)
+        assert not (explorer.certified and explorer.decision[0] == 1)
+
+
+def test_errors_after_a_lucky_first_value_stay_below_delta() -> None:
+    """All that ten values of 0 or 1 can be, with their probabilities, against an arm that is known."""
+    mean, wrong = 0.04, 0.0
+    problem = sp.Subsets(2, [[1, 0], [0, 1]])
+    for first in (0, 1):
+        for ones in range(10):
+            explorer = sp.Explorer(problem, 0.001, epsilon=0.005)
+            explorer.tell(0, [float(first)] + [1.0] * ones + [0.0] * (9 - ones))
+            explorer.tell(1, np.full(100_000, 0.05))
+            if explorer.certified and explorer.decision[0] == 1:
+                wrong += (mean if first else 1 - mean) * float(binom.pmf(ones, 9, mean))
+    assert wrong <= 0.001
+
+
 class Skewed(sp.Environment):
     """Mostly a little below the mean, and 1 now and then."""
 

@@ -139,7 +139,8 @@ class JointTest(NamedTuple):
     """A decision, and what guides the search for another one that is not certainly worse; see kernels/linear.py."""
 
     decision: Array
-    value: Array  # of every arm, which the decision maximises
+    estimate: Array  # of every arm, which the decision maximises
+    value: Array  # of every arm, from the values that are weighed as evidence: a first one or a few may be held back
     spread: Array  # about the square of its error, by arm
     price: Array  # of an arm that differs
     rounding: Array  # by which a value may be off

@@ -264,8 +264,8 @@ class Joint(Policy):
         stale |= planned != view.counts  # what is on its way weighs as if it agreed with what is there
         e = state.weakest if to_the_end else self._verdict(view)[0]
         gains = self._quick(view).copy() if view.epsilon > 0 and isinstance(self.problem, LinearProblem) else None
-        if gains is not None and self._ahead(view, e) > view.epsilon:
-            gains = None  # the weakest exchange seems far enough from a tie to be settled
+        if gains is not None and (self._ahead(view, e) > view.epsilon or not gains.max() > 0.0):
+            gains = None  # the weakest exchange seems far enough from a tie to be settled, or nothing seems to be left to gain
         for _ in range(n):
             planned_arms = arms._replace(n=confidence.weighed(view.record, counts))
             if gains is not None:  # what could be gained most is narrowed first

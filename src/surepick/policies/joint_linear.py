@@ -24,8 +24,9 @@ MORE, CHOICE = 1.2, 2.3  # evidence that exact proofs take more than their guide
 class JointLinear(Policy):
     """Stops when all arms in which another decision differs, together, show that it is worse.
 
-    For a decision y let c = y - y^ have support S, and A = <-c, means>. Let K_i,k(u) be the capital of stakes about S_k that the
-    values of arm i are on their side of u (see engine/kernels/stakes.py). The product over S of K_i,k, averaged over k with
+    For a decision y let c = y - y^ have support S, and A = <-c, means>, of the values that are weighed: bets hold the first one of
+    an arm back. Let K_i,k(u) be the capital of stakes about S_k that these values of arm i are on their side of u (see
+    engine/kernels/stakes.py). The product over S of K_i,k, averaged over k with
     weights w_k that are fixed in advance, is a supermartingale from 1: with probability at least 1 - delta the truth is, at all
     times and for all y, among the theta with
 
@@ -189,11 +190,13 @@ class JointLinear(Policy):
         means = np.clip(view.estimates, problem.low, problem.high)
         decision = problem.solve_at(means)
         spread, stakes, away = np.empty(problem.m), compiled("stakes").stakes_of(problem.m), self.away(confidence)
-        given = *confidence.seen(view.record), confidence.scales(view.record), stakes, spread
-        compiled("stakes").see_all(*given)
+        (families, seen), scales = confidence.seen(view.record), confidence.scales(view.record)
+        compiled("stakes").see_all(families, seen, scales, stakes, spread)
+        weighed = confidence.places(view.record) + scales * seen[1]
         held = decision if self.listed is None else decision.astype(np.float64)
         base, price = self.base(view.delta), self.price
-        test = JointTest(held, self.sign * means, spread, price, view.record.rounding, base, np.array([self.sign]), away)
+        values = self.sign * means, self.sign * weighed
+        test = JointTest(held, *values, spread, price, view.record.rounding, base, np.array([self.sign]), away)
         return _State(decision, self._search(test, stakes) if self.listed is None else self._among(test, stakes), test, stakes)
 
     def base(self, delta: float) -> Floats:

@@ -89,7 +89,7 @@ def game_of(explorer: Any, source: Any, decision: Array, largest: float) -> Game
     weighing = policy.weighing(explorer.confidence)
     rounding, sign, away = explorer.record.rounding, np.array([policy.sign]), policy.away(weighing)
     known = policy.price, rounding, policy.base(explorer.delta), sign, away
-    test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), *known)
+    test = JointTest(np.empty_like(decision), np.empty(m), np.empty(m), np.empty(m), *known)
     state = state_of(TOTAL=record.counts.sum(), OBSERVED=-1)
     lower, upper, points = np.empty(m), np.empty(m), np.full((2, m), np.nan)
     held = lower, upper, np.zeros(m, np.bool_), points, np.array([0.5])
@@ -104,8 +104,9 @@ def see(i, game):
     """What is known of an arm by now."""
     span, units, record, test = game.sequence.span, game.units, game.record, game.test
     theta = min(max(record.table[i, Column.ESTIMATE], span[Span.LOW, i]), span[Span.HIGH, i])
-    test.value[i] = span[Span.SIGN, i] * theta
+    test.estimate[i] = span[Span.SIGN, i] * theta
     seen, scale = seen_in(i, units, record), units[Unit.SCALE, i]
+    test.value[i] = span[Span.SIGN, i] * (units[Unit.SHIFT, i] + scale * seen.p)
     note(i, seen, scale, game.stakes)
     test.spread[i] = spread_of(seen, scale)
 
@@ -403,7 +404,7 @@ def run(data, game, desk, limit, rounds):
     for _ in range(rounds):
         if planned(batch) == 0:
             settle(game)
-            if not best(data, game.test.value, game.test.decision):
+            if not best(data, game.test.estimate, game.test.decision):
                 return Stop.UNSURE.value, -1
             found = search(data, game, desk)
             if found > 0 and game.goal.epsilon > 0.0 and not batch.spend:

@@ -39,21 +39,22 @@ class Sums(NamedTuple):
 
     columns: Array  # the list, a row an arm
     widest: Array  # the largest entries, by arm
-    reward: Array
+    reward: Array  # by the estimates, which tell the decision
+    value: Array  # the same by the values that are weighed
     spread: Array
     price: Array
     rounding: Array
     fresh: Array  # the spread when it was last worked out
     reach: Array  # how much better than it looks the decision may be, compared with the best one
-    size: Array  # one number: of the terms of a reward
+    size: Array  # two numbers: of the terms of a reward, and of a value
     state: Array
 
 
 def sums_of(listed: Array) -> Sums:
     columns = np.ascontiguousarray(listed.T)
-    reward, spread, price, rounding, fresh, reach = np.zeros((6, len(listed)))
+    reward, value, spread, price, rounding, fresh, reach = np.zeros((7, len(listed)))
     widest, state = np.abs(columns).max(axis=1), np.array([-1, 0])
-    return Sums(columns, widest, reward, spread, price, rounding, fresh, reach, np.zeros(1), state)
+    return Sums(columns, widest, reward, value, spread, price, rounding, fresh, reach, np.zeros(2), state)
 
 
 @tight
@@ -78,14 +79,17 @@ def compare(y, data, test, sums):
 
 @lean
 def add_up(data, test, sums):
-    """All rewards anew."""
-    sums.size[0] = 0.0
+    """All rewards and values anew."""
+    sums.size[:] = 0.0
     for y in range(len(sums.reward)):
-        reward, size = 0.0, 0.0
+        reward, value, size, weighed = 0.0, 0.0, 0.0, 0.0
         for i in range(len(test.value)):
-            reward += data.decisions[y, i] * test.value[i]
-            size += abs(data.decisions[y, i] * test.value[i])
-        sums.reward[y], sums.size[0] = reward, max(sums.size[0], size)
+            reward += data.decisions[y, i] * test.estimate[i]
+            value += data.decisions[y, i] * test.value[i]
+            size += abs(data.decisions[y, i] * test.estimate[i])
+            weighed += abs(data.decisions[y, i] * test.value[i])
+        sums.reward[y], sums.value[y] = reward, value
+        sums.size[0], sums.size[1] = max(sums.size[0], size), max(sums.size[1], weighed)
 
 
 @kernel
@@ -94,7 +98,7 @@ def leading(data, test, sums):
     floor, found = sums.reward.max() - SUM_ERROR * sums.size[0], -1
     for y in range(len(sums.reward)):
         if sums.reward[y] >= floor:
-            ahead = 1 if found < 0 else better(y, found, data.decisions, test.value)
+            ahead = 1 if found < 0 else better(y, found, data.decisions, test.estimate)
             if ahead == 2:
                 return -1
             if ahead == 1:
@@ -123,11 +127,11 @@ def blocking(data, test, sums):
     row, most = sums.state[ListState.ROW], -np.inf
     for y in range(len(sums.reward)):
         if y != row:
-            most = max(most, sums.reward[y] + sums.reach[y])
-    floor = most - 4.0 * SUM_ERROR * (sums.size[0] + abs(most))
+            most = max(most, sums.value[y] + sums.reach[y])
+    floor = most - 4.0 * SUM_ERROR * (sums.size[1] + abs(most))
     found, least = row, np.inf
     for y in range(len(sums.reward)):
-        if y != row and sums.reward[y] + sums.reach[y] >= floor:
+        if y != row and sums.value[y] + sums.reach[y] >= floor:
             margin = margin_of(y, data.decisions, test)
             if margin < least:
                 found, least = y, margin
@@ -135,14 +139,17 @@ def blocking(data, test, sums):
 
 
 @lean
-def shift(i, value, spread, price, data, test, sums):
+def shift(i, estimate, value, spread, price, data, test, sums):
     """Arm i has changed; these were its terms before."""
     column = sums.columns[i]
-    more, wider, dearer = test.value[i] - value, test.spread[i] - spread, test.price[i] - price
-    sums.size[0] += sums.widest[i] * abs(more)
+    higher, more = test.estimate[i] - estimate, test.value[i] - value
+    wider, dearer = test.spread[i] - spread, test.price[i] - price
+    sums.size[0] += sums.widest[i] * abs(higher)
+    sums.size[1] += sums.widest[i] * abs(more)
     held, base = column[sums.state[ListState.ROW]], test.base[Base.GUIDE]
     for y in range(len(column)):
-        sums.reward[y] += column[y] * more
+        sums.reward[y] += column[y] * higher
+        sums.value[y] += column[y] * more
         change = column[y] - held
         if change != 0.0:
             sums.spread[y] += change * change * wider
@@ -222,9 +229,9 @@ def run(data, game, sums, limit, rounds):
         game.state[State.OBSERVED] = distinct(batch)
         for q in range(game.state[State.OBSERVED]):
             i = batch.arms[q]
-            value, spread, price = test.value[i], test.spread[i], test.price[i]
+            before = test.estimate[i], test.value[i], test.spread[i], test.price[i]
             see(i, game)
-            shift(i, value, spread, price, data, test, sums)
+            shift(i, *before, data, test, sums)
             state[ListState.LEFT] -= 1
     return Stop.PAUSED.value, -1
 

@@ -18,7 +18,7 @@ from ..data import Array, Exchanges
 from ..enums import Column, Family, State
 from ..kernels.exchanges import SLACK, unsure
 from ..kernels.finite import spread
-from ..kernels.gains import blur, gain
+from ..kernels.gains import blur, gain, reach
 from ..kernels.glr import Fact, seen_of
 from ..kernels.leads import within, within_together
 from ..kernels.mixtures import interval, of_values
@@ -45,6 +45,7 @@ class Near(NamedTuple):
     sign: float
     gains: Array  # about what every exchange could gain
     blurs: Array  # see kernels/gains.py
+    reaches: Array  # above and below, see there
     most: Array  # the largest gain of an arm's exchanges
     widest: Array  # the exchange that has it
     box: Array  # a row an arm, in its units (for variances of 0/1 values, of the mean)
@@ -67,7 +68,7 @@ def near_of(explorer: Any, game: Game, sign: float) -> Near:
     m, spots = len(game.record.counts), len(game.table.levels)
     return Near(
         float(explorer.epsilon), bool(explorer.relative), bool(explorer.per_arm), float(sign),
-        gains=np.zeros(spots), blurs=np.zeros(m), most=np.zeros(m), widest=np.zeros(m, np.int64),
+        gains=np.zeros(spots), blurs=np.zeros(m), reaches=np.zeros((2, m)), most=np.zeros(m), widest=np.zeros(m, np.int64),
         box=np.zeros((m, 2)), stale=np.ones(m, np.bool_), inner=np.zeros((2, m)), ends=np.zeros((2 * m, len(Point))),
         pair=np.zeros((2, m), np.int64), points=np.zeros((2 * m + 2, len(Point))), leads=np.zeros(m), tilts=np.ones(m),
         sought=np.full((3, m), -1), corner=np.zeros(m), rival=np.zeros(m, np.int64), plan=np.zeros(spots),
@@ -82,8 +83,9 @@ def near_of(explorer: Any, game: Game, sign: float) -> Near:
 def regain(e, game, near):
     table = game.table
     known, h, j = table.known, table.pair[UPPER, e], table.pair[LOWER, e]
-    blurred, threshold = near.blurs[h] + near.blurs[j], game.rule.threshold
-    near.gains[e] = gain(known[h, Fact.HALF], known[j, Fact.HALF], blurred, known[h, Fact.SEEN], known[j, Fact.SEEN], threshold)
+    half_h, half_j, at_h, at_j = known[h, Fact.HALF], known[j, Fact.HALF], known[h, Fact.SEEN], known[j, Fact.SEEN]
+    blurred, reached = near.blurs[h] + near.blurs[j], max(near.reaches[0, h], near.reaches[1, j])
+    near.gains[e] = gain(half_h, half_j, blurred, reached, at_h, at_j, game.rule.threshold)
 
 
 @tight
@@ -92,6 +94,7 @@ def renewed(i, game, near):
     found = blur(i, game.arms)
     near.stale[i] = near.stale[i] or found != near.blurs[i]
     near.blurs[i] = found
+    near.reaches[0, i], near.reaches[1, i] = reach(i, True, game.arms), reach(i, False, game.arms)
 
 
 @tight
@@ -454,9 +457,11 @@ def reached(goal, game, near):
 
 @tight
 def tied(e, game, near):
-    """An exchange is too near to a tie to be settled; then what could be gained most is narrowed first."""
+    """An exchange is too near to a tie to be settled; then what could be gained most, if it is anything, is narrowed first."""
     estimates, pair = game.record.table[:, Column.ESTIMATE], game.table.pair
-    return not estimates[pair[UPPER, e]] - estimates[pair[LOWER, e]] > near.epsilon
+    if estimates[pair[UPPER, e]] - estimates[pair[LOWER, e]] > near.epsilon:
+        return False
+    return near.gains[largest(near.gains, game)] > 0.0
 
 
 @lean
