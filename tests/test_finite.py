@@ -478,6 +478,36 @@ def test_compiled_loops_take_the_same_samples(kind: str, confidence: str) -> Non
             assert np.array_equal(found[0].record.table, found[1].record.table, equal_nan=True)
 
 
+@pytest.mark.parametrize("sizes", [(9, 31), (9, 9), (45, 36, 20, 23), (1 + 4, 1 + 6, 8)])
+def test_variances_take_the_same_samples_and_end(sizes: tuple[int, ...]) -> None:
+    """Also where an odd number of values is all that an arm has; their pairs are those of draws anew."""
+    rng = np.random.default_rng(0)
+    world = sp.Replay([rng.random(size) for size in sizes], replace=False)
+    counted = [sp.Arm(f"arm {i}", population=size) for i, size in enumerate(sizes)]
+    for problem in (sp.BestArm(counted, parameter="variance"), sp.TopK(counted, len(sizes) - 1, parameter="variance")):
+        found = []
+        for compiled in (False, True):
+            ex = sp.Explorer(problem)
+            with start.at_once():
+                drive(ex, world, compiled=compiled)
+            found.append(ex.certificate().to_dict())
+        assert found[0] == found[1]
+        assert found[0]["certified"]
+
+
+def test_finite_arms_far_from_0_are_refused() -> None:
+    """When all values are told, what is known must not be lost in the rounding of a large number."""
+    assert sp.Arm("a", 1e6 - 1, 1e6, population=9).population == 9
+    with pytest.raises(ProblemError, match="count them from another origin"):
+        sp.Arm("a", 2e12, 2e12 + 1, population=9)
+
+
+def test_what_is_suggested_for_finite_arms_can_be_declared() -> None:
+    with pytest.raises(ObservationError, match="outside") as error:
+        sp.Explorer(sp.BestArm(arms(2, 9))).tell(0, 2.0)
+    assert "normal" not in str(error.value)
+
+
 def test_what_is_asked_for_is_there() -> None:
     ex = sp.Explorer(sp.BestArm(arms(3, 4)))
     assert Counter(ex.ask(100)) == {0: 4, 1: 4, 2: 4}
@@ -657,6 +687,8 @@ def test_what_finite_strata_refuse() -> None:
         sp.SampleAllocation([6, 16], 20, lower=7, finite=True)
     with pytest.raises(ProblemError, match="the variance of one value is not defined"):
         sp.SampleAllocation([1, 16], 5, finite=True)
+    with pytest.raises(ProblemError, match=r"50 interviews, and .* all strata together have 20 people"):
+        sp.SampleAllocation([10, 10], 50, finite=True)
 
 
 def test_finite_strata_are_saved(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -683,6 +715,9 @@ def test_study_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
         'arms = "strata.csv"\n[problem]\nkind = "sample-allocation"\nbudget = 10\nfinite = true\n'
     )
     assert [arm.population for arm in sp.load(tmp_path / "poll.toml").problem.arms] == [40, 60]
+    (tmp_path / "values.csv").write_text("arm,value\na,1\nb,0\na,0\na,0\na,0\na,1\n")
+    with pytest.raises(sp.errors.StudyError, match=r"values\.csv, line 7, column 'arm': .* population of 4 values"):
+        sp.study.tell_table(spec.explorer(), sp.study.read_table(tmp_path / "values.csv"))
     (tmp_path / "arms.csv").write_text("arm,population\na,4.5\nb,4\n")
     with pytest.raises(sp.errors.StudyError, match=r"line 2, column 'population': 4\.5 is not a whole number"):
         sp.load(tmp_path / "table.toml")

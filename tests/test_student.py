@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import surepick as sp
+from surepick.confidence import Mixture
 from surepick.engine import compiled
 from surepick.engine.data import Arms, Record, Seen
 from surepick.engine.enums import Family
@@ -255,6 +256,45 @@ def test_compiled_rounds_take_the_same_samples(problem: sp.Problem, batch: int) 
     np.testing.assert_array_equal(one.counts, plain.counts)
 
 
+def test_wrong_answers_far_from_0_stay_below_delta() -> None:
+    """Values of ten steps of floating point a deviation: where u = 0 is must be exact, or many values show an error of its."""
+    wrong, runs = 0, 40
+    for run in range(runs):
+        rng, n = np.random.default_rng(run), 200
+        explorer = sp.Explorer(sp.BestArm(arms_of(2)), 0.01)
+        while n < 100_000:
+            moment = [(i, 1e9 + rng.normal(2.4e-9 * i, 1.2e-6, n)) for i in range(2)]
+            explorer.tell_many(moment)
+            n = int(1.7 * n)
+        wrong += explorer.certified and bool(explorer.decision[0])
+    assert wrong <= stats.binom.isf(1e-6, runs, 0.01)
+
+
+def test_arms_are_placed_exactly_far_from_0() -> None:
+    """Two arms with the same mean of what is weighed are at the same place, whatever was held back."""
+    step = np.spacing(1e9)
+    explorer = sp.Explorer(sp.BestArm(arms_of(2)))
+    explorer.tell(0, 1e9 + step * np.array([0, 1, 2, 1, 0, 1, 2, 1]))
+    explorer.tell(1, 1e9 + step * np.array([0, 1, 1, 1, 0, 1, 2, 1]))
+    confidence = explorer.confidence
+    assert isinstance(confidence, Mixture)
+    _, seen = confidence.seen(explorer.record)
+    at = (confidence.places(explorer.record) - 1e9) + confidence.scales(explorer.record) * seen[1]
+    assert at[0] == pytest.approx(at[1], abs=1e-9 * step)
+
+
+def test_what_the_guarantee_assumes_is_said() -> None:
+    """Bounds where there are bounds, and normality where values are taken to be normal."""
+    mixed = [*arms_of(1), sp.Arm("b", 0.0, 1.0), sp.Arm("c", kind="subgaussian", scale=1.0)]
+    words = " ".join(sp.Explorer(sp.BestArm(mixed)).certificate().conditions)
+    assert "bounds that were declared for its arm" in words
+    assert "normally distributed" in words
+    assert "declared scale" in words
+    certificate = sp.Explorer(sp.BestArm(arms_of(2))).certificate()
+    assert certificate.kinds == ["normal"]
+    assert not any("bounds that were declared for its arm" in condition for condition in certificate.conditions)
+
+
 def test_epsilon_and_a_smallest_are_served() -> None:
     result = sp.explore(sp.BestArm(arms_of(3), sense="min"), sp.Gaussian([1.0, 1.01, 3.0], sd=0.3), delta=0.1, epsilon=0.3)
     assert result.certified
@@ -303,6 +343,12 @@ def test_what_normal_arms_cannot_do_is_said() -> None:
     for name in ("paper", "beta", "betting", "normal", "bernstein"):
         with pytest.raises(SettingError, match="'auto' or 'student'"):
             sp.Explorer(sp.BestArm(arms_of(2)), confidence=name)
+    with pytest.raises(SettingError, match="for a forecast declare kind='subgaussian'"):
+        sp.hardness(sp.BestArm(arms_of(2)), [1.0, 0.0])
+    with pytest.raises(ProblemError, match="did you mean 'normal'"):
+        sp.Arm("a", kind="norml")  # type: ignore[arg-type]
+    with pytest.raises(ProblemError, match="did you mean 'normal'"):
+        sp.Arm("a", kind="gaussian")  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="kind 'normal'"):
         sp.Explorer(sp.BestArm(2), confidence="student")
     with pytest.raises(SettingError, match="all of kind 'normal', or none"):

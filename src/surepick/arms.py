@@ -28,6 +28,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 FIRST = 1_000_000  # entries of a list among which one that is not a number is looked for
 FEW = 10_000  # names up to which one that resembles an unknown one is looked for
 FAR = 4e12  # how far from 0 values may be, in units of their range or scale: at 1e12 they have four digits left
+FAR_COUNTED = 1e6  # the same of arms with a population: when all values are told, nothing but rounding is left to be unsure of
 CHEAPEST = 1e-12  # the least that an observation may cost; the inverse is the most
 LARGEST_POPULATION = 10**12  # values of an arm that is finite
 SELDOM = ("cost", "population")  # fields of an arm that few declare
@@ -89,7 +90,10 @@ class Arm:
             )
         object.__setattr__(self, "cost", cost)
         if not among(self.kind, KINDS):
-            raise ProblemError(f"Arm {name!r} has kind {short(self.kind)}; use one of {', '.join(KINDS)}.", key="kind")
+            meant = {"gaussian": "normal"}.get(self.kind.casefold(), self.kind) if isinstance(self.kind, str) else ""
+            near = nearest(meant, KINDS)
+            hint = "" if near is None else f" (did you mean {near!r}?)"
+            raise ProblemError(f"Arm {name!r} has kind {short(self.kind)}{hint}; use one of {', '.join(KINDS)}.", key="kind")
         self._count(name)
         low, high, scale = real(self.low), real(self.high), real(self.scale)
         given = f"low={short(self.low)}, high={short(self.high)}"
@@ -130,7 +134,7 @@ class Arm:
                 "express its values in another unit.",
                 key="low",
             )
-        if max(abs(low), abs(high)) > FAR * (high - low):
+        if max(abs(low), abs(high)) > (FAR if self.population is None else FAR_COUNTED) * (high - low):
             raise ProblemError(
                 f"Arm {name!r} has bounds [{low!r}, {high!r}], so far from 0 that its values have few digits left to differ in: "
                 "count them from another origin, such as low.",
@@ -220,7 +224,7 @@ class Arm:
         elif self.kind == "bernoulli":
             why = "is neither 0 nor 1: this arm was declared Bernoulli; declare it 'bounded' if it has other values"
         else:
-            why = f"lies outside [{self.low:g}, {self.high:g}]: {WAYS_OUT}"
+            why = f"lies outside [{self.low:g}, {self.high:g}]: {WAYS_OUT if self.population is None else WAYS_OUT_COUNTED}"
         return f"Observation {value!r}{at} of arm {self.name!r} {why}."
 
 
@@ -251,6 +255,10 @@ WAYS_OUT = (
     "before sampling, declare bounds that no value can ever pass, the physical ones; or kind='normal', which has no bounds, if "
     "values are normally distributed; or tell a transform that has bounds, such as a share or a capped value, and the decision "
     "is then about its means"
+)
+WAYS_OUT_COUNTED = (
+    "before sampling, declare bounds that no value can ever pass, the physical ones; or tell a transform that has bounds, such "
+    "as a share or a capped value, and the decision is then about its means"
 )
 MISSING = ": leave it out if it is missing whatever it was, else tell what it counts as"
 

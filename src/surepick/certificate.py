@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+LAWS = {
+    "bounded": "Every value lies within the bounds that were declared for its arm.",
+    "subgaussian": "Values of sub-Gaussian arms stray from their mean no more than normal ones of the declared scale.",
+    "normal": "Values of normal arms are normally distributed.",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """What the observations say about the decision, at the moment it was asked for.
@@ -62,6 +69,8 @@ class Certificate:
         What all observations cost; None if no arm has a cost of its own.
     finite : bool
         Some arm has a population, of which values are drawn without replacement.
+    kinds : list of str
+        What is assumed of values: they are ``"bounded"`` (0/1 values are), ``"subgaussian"`` or ``"normal"``, by the arms.
     waiting : list
         The arms with half a pair, where variances come from pairs of values: until the other half is there, nothing is certified.
     """
@@ -92,6 +101,7 @@ class Certificate:
     waiting: list[Any] = field(default_factory=list)
     cost: float | None = None
     finite: bool = False
+    kinds: list[str] = field(default_factory=lambda: ["bounded"])
 
     @property
     def conditions(self) -> list[str]:
@@ -110,7 +120,7 @@ class Certificate:
         return [
             f"{draws}.",
             between,
-            "Every value lies within the bounds that were declared for its arm.",
+            " ".join(LAWS[kind] for kind in self.kinds),
             "Whether and when a value was told did not depend on the value.",
             "Values were told in the order in which they came, or as one moment.",
             "Delta, epsilon, the bounds and the problem were fixed before the data were seen.",

@@ -315,7 +315,7 @@ class Variance(Estimator):
         if arm.kind == "normal":
             raise ProblemError(
                 f"The variance of arm {arm.name!r} cannot be explored because the arm is normal, without bounds: evidence about "
-                "a variance needs a limit on how rare and large deviations can be; declare low and high for it.",
+                "a variance needs a limit on how rare and large deviations can be; declare it bounded, with low and high.",
                 key="parameter",
             )
         if not math.isfinite(arm.high - arm.low):

@@ -180,6 +180,7 @@ class Moment:
             names=problem.names,
             independent=policy.independent,
             finite=problem.finite,
+            kinds=problem.kinds,
             ended=[problem.names[i] for i in np.flatnonzero(self.ended)],
             waiting=[] if halves is None else [problem.names[i] for i in np.flatnonzero(halves & ~self.over)],
         )

@@ -252,6 +252,8 @@ def _of_certificate(certificate: Certificate) -> dict[str, Any]:
     fields = {field.name: getattr(certificate, field.name) for field in dataclasses.fields(certificate)}
     if not certificate.finite:  # as before there were populations
         del fields["finite"]
+    if certificate.kinds == ["bounded"]:  # as before they were named
+        del fields["kinds"]
     return {name: _plain(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in fields.items()}
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..explorer import Explorer
     from ..study import Replayed
 
+PLANNED = 100  # samples, unless told
 FEWEST = 10  # values of an arm from which its deviation is taken seriously
 WIDE = 50.0  # standard deviations in a declared range, above which another kind is suggested
 
@@ -29,7 +30,10 @@ def check(
             show_default=False,
         ),
     ],
-    next_: Annotated[int, typer.Option("--next", metavar="N", min=0, help="How many samples to plan.")] = 100,
+    next_: Annotated[
+        int | None,
+        typer.Option("--next", metavar="N", min=0, help="How many samples to plan; 100 unless told.", show_default=False),
+    ] = None,
     next_cost: Annotated[
         float | None, typer.Option("--next-cost", metavar="C", min=0, help="Plan what this cost pays for.", show_default=False)
     ] = None,
@@ -52,13 +56,17 @@ def check(
     The plan says how many of the next N samples to take of each arm, or with --next-cost of as many as that cost pays for; it
     changes when their values are in.
     """
+    from ..errors import SettingError
     from ..study import load, read_table, tell_table
 
+    if next_ is not None and next_cost is not None:
+        raise SettingError("--next says how many samples to plan, and --next-cost what they may cost: give one of the two.")
+    many = PLANNED if next_ is None else next_
     spec = load(file).replace(dependent=dependent)
     explorer = spec.explorer()
     told = tell_table(explorer, read_table(data).naming(arm=arm, value=value, order=order, row=row))
     certificate = explorer.certificate()
-    plan = explorer.plan(cost=next_cost) if next_cost is not None else explorer.plan(next_) if next_ else {}
+    plan = explorer.plan(cost=next_cost) if next_cost is not None else explorer.plan(many) if many else {}
     total: float | None = None
     if explorer.started and not certificate.certified:
         from .watch import estimate_total
@@ -102,7 +110,7 @@ def check(
         table(["arm", "samples"], [(str(name), f"{n:,}") for name, n in plan.items()])
     elif next_cost is not None and not explorer.done:
         say(f"A cost of {next_cost:g} pays for no sample.")
-    elif not certificate.certified and next_:
+    elif not certificate.certified and many:
         what = f"{spec.budget:,} samples" if spec.budget is not None else f"{spec.cost_budget:g} in cost"
         say(f"The budget of {what} is spent; raise it in {file} to go on.")
     if spec.spend and left:
@@ -112,7 +120,7 @@ def check(
     elif left is not None:
         say(f"If the estimates are right, about {about(left)} more samples are needed." if left else "It is a close call.")
     if wide:
-        say(_suggested(wide, spec.problem.parameter.name))
+        say(_suggested(wide, spec.problem.parameter.name == "mean" and not spec.problem.finite))
     for picture in pictures:
         say(f"Saved {picture}")
 
@@ -125,19 +133,19 @@ def wide_ranges(explorer: Explorer) -> dict[str, float]:
     record, found = explorer.record, {}
     if isinstance(record, Moments):
         for i, arm in enumerate(explorer.problem.arms):
-            if arm.kind == "bounded" and record.counts[i] >= FEWEST:
+            if arm.kind == "bounded" and FEWEST <= record.counts[i] < arm.size:
                 sd = math.sqrt(record.squares[i] / (record.counts[i] - 1))
                 if arm.high - arm.low > WIDE * sd:
                     found[str(arm.name)] = (arm.high - arm.low) / sd if sd > 0.0 else math.inf
     return found
 
 
-def _suggested(wide: dict[str, float], parameter: str) -> str:
+def _suggested(wide: dict[str, float], unbounded: bool) -> str:
     """What to declare in the next study."""
     name, widest = max(wide.items(), key=lambda item: item[1])
     many = f"more than {WIDE:g}" if math.isinf(widest) else f"{widest:,.0f}"
     others = f" (and those of {len(wide) - 1} more arms, above {WIDE:g})" if len(wide) > 1 else ""
-    normal = ' kind = "normal" if values are normally distributed, without bounds;' if parameter == "mean" else ""
+    normal = ' kind = "normal" if values are normally distributed, without bounds;' if unbounded else ""
     return (
         f"The declared range of {name} is {many} standard deviations of its values wide{others}, which costs samples. For the "
         f"next study: tighter bounds, if no value can ever pass them;{normal} or a transform that has tighter ones, such as a "

@@ -88,7 +88,7 @@ def hardness(file: File, as_json: AsJson = False) -> None:
         time = _figure(result.characteristic_time or 0.0)
         say(f"T* = {time}: no algorithm takes fewer than {_whole(least)} samples on average{ends}.")
     if cheapest is not None and math.isfinite(cheapest):
-        say(f"C* = {_figure(result.characteristic_cost or 0.0)}: no algorithm spends less than {cheapest:,.6g} on average.")
+        say(f"C* = {_figure(result.characteristic_cost or 0.0)}: no algorithm spends less than {_whole(cheapest)} on average.")
     if tie and not spec.problem.finite:
         say("The best decision is not unique: no number of samples tells the best ones apart. Set epsilon or a budget.", "yellow")
 

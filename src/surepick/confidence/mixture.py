@@ -117,8 +117,7 @@ class Mixture(Confidence):
         return families, seen
 
     def places(self, record: Record) -> Floats:
-        """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record, or
-        the mean of the values that were held back."""
+        """Where u = 0 is. For unbounded arms, whose evidence is about differences only, that is the origin of their record."""
         assert isinstance(record, Moments)
         shift = np.where((self.families == Family.NORMAL) & ~np.isnan(record.origins), record.origins, self.shift)
         return self._students(record, shift=shift)[0]

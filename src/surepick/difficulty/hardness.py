@@ -197,6 +197,13 @@ def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
     """
     if not isinstance(problem, Problem):
         raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
+    if problem.unscaled:
+        arm = next(arm for arm in problem.arms if arm.kind == "normal")
+        raise SettingError(
+            f"How hard it is depends on deviations, and arm {arm.name!r} is normal with an unknown one: for a forecast declare "
+            "kind='subgaussian' with the standard deviation that you expect as scale.",
+            key="kind",
+        )
     truth = problem.check_vector(theta, "theta")
     outside = (truth < problem.low) | (truth > problem.high)
     if outside.any():

@@ -24,11 +24,10 @@ MORE, CHOICE = 1.2, 2.3  # evidence that exact proofs take more than their guide
 class JointLinear(Policy):
     """Stops when all arms in which another decision differs, together, show that it is worse.
 
-    For a decision y let c = y - y^ have support S, and A = <-c, means>, of the values that are weighed: bets hold the first one of
-    an arm back. Let K_i,k(u) be the capital of stakes about S_k that these values of arm i are on their side of u (see
-    engine/kernels/stakes.py). The product over S of K_i,k, averaged over k with
-    weights w_k that are fixed in advance, is a supermartingale from 1: with probability at least 1 - delta the truth is, at all
-    times and for all y, among the theta with
+    For a decision y let c = y - y^ have support S, and A = <-c, means>, of the values that are weighed: bets hold the first one
+    of an arm back. Let K_i,k(u) be the capital of stakes about S_k that these values of arm i are on their side of u (see
+    engine/kernels/stakes.py). The product over S of K_i,k, averaged over k with weights w_k that are fixed in advance, is a
+    supermartingale from 1: with probability at least 1 - delta the truth is, at all times and for all y, among the theta with
 
         max over k of (ln w_k + sum over S of ln K_i,k(theta_i)) <= ln(1 / delta) + a + b |S|,
 

@@ -135,6 +135,11 @@ class Problem(ABC):
         return any(arm.kind == "normal" for arm in self.arms)
 
     @property
+    def kinds(self) -> list[str]:
+        """What is assumed of the arms' values, sorted: 0/1 values are bounded ones."""
+        return sorted({"bounded" if arm.kind == "bernoulli" else arm.kind for arm in self.arms})
+
+    @property
     def m(self) -> int:
         """The number of arms."""
         return len(self.arms)

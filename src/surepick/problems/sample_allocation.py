@@ -104,6 +104,12 @@ class SampleAllocation(Problem):
                 f"{int(self.sizes[i]):,} people: lower the bound.",
                 key="lower",
             )
+        if self.budget > self.sizes.sum():
+            raise ProblemError(
+                f"The budget is {self.budget:,} interviews, and with finite=True all strata together have "
+                f"{int(self.sizes.sum()):,} people: lower it, or leave finite out if people may be asked twice.",
+                key="budget",
+            )
         self.most = np.minimum(self.most, self.sizes.astype(np.int64))
 
     @property

@@ -44,6 +44,9 @@ def _rows_of_arms(table: Table, problem: Problem) -> dict[int, list[tuple[int, f
             for row in where:
                 if fault := problem.arms[i].fault(numbers[row]):
                     table.fail(row, "value", f"{fault} {UNUSED}")
+        if len(where) > problem.populations[i]:
+            many = f"arm {problem.names[i]!r} has a population of {problem.arms[i].population:,} values, and this is one more"
+            table.fail(where[int(problem.populations[i])], "arm", f"{many}: every value is told once. {UNUSED}")
         found[i] = [(row, numbers[row]) for row in where]
     return found
 

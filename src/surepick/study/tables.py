@@ -15,6 +15,7 @@ from typing import NoReturn
 from ..errors import StudyError
 
 # What a column may be called, the first name being the one that messages use.
+NAMED = ("arm", "value")  # columns that options of surepick check name
 ALIASES = {
     "stratum": ("stratum", "arm", "name", "site", "variant"),
     "arm": ("arm", "stratum", "variant", "site", "name"),
@@ -73,8 +74,9 @@ class Table:
         if j is None:
             names = ALIASES.get(column, (column,))
             other = f" (or {', '.join(repr(n) for n in names[1:])})" if len(names) > 1 else ""
+            hint = f", or say which one it is, --{column} COLUMN" if column in NAMED else ""
             raise StudyError(
-                f"{self.path}, line 1: there is no column {column!r}{other}{why and ', ' + why}: add it. "
+                f"{self.path}, line 1: there is no column {column!r}{other}{why and ', ' + why}: add it{hint}. "
                 f"The columns are {self._titles}.",
                 key=column,
             )

@@ -1,8 +1,9 @@
 """Evidence about the mean of normal values of unknown variance, from their count, mean and variance.
 
-The first values of an arm (``HELD_LEAST``, or more until two of them differ) are held back: they give the unit, u = 0 is their
-mean and 1 their standard deviation, and are weighed no further. Of the n values after them, with mean p and variance v in that
-unit (divisor n), two sorts of evidence against the mean u are kept, d being the distance of p and u:
+The first values of an arm (``HELD_LEAST``, or more until two of them differ) are held back: they give the unit, their standard
+deviation, and the middle of the prior below, their mean, and are weighed no further. u = 0 is the arm's first value: differences
+to it are exact, also far from 0. Of the n values after them, with mean p and variance v in that unit (divisor n), two sorts of
+evidence against the mean u are kept, d being the distance of p and u:
 
 * by symmetry: exp(l (x - u) - l^2 (x - u)^2 / 2) has mean at most 1 if x is symmetric about u (de la Pena 1999). Mixed over l
   normal with variance 1 / RATE the product over values is exp(S^2 / (2 (V + RATE))) / sqrt(1 + V / RATE), S = n d and
@@ -41,12 +42,12 @@ def student_seen(i, counts, table):
     if table[i, Column.HELD] <= 0.0 or n < 1.0:
         return NONE, 0.0, 1.0, 0.0
     held, square = table[i, Column.HELD_SUM] / table[i, Column.HELD], held_square(i, table)
-    p = (((table[i, Column.SUM] + table[i, Column.CARRY]) - table[i, Column.HELD_SUM]) / n - held) / math.sqrt(square)
-    v = max(table[i, Column.LATER_SQUARES], 0.0) / n / square
-    scale = PRIOR_SCALE + 0.5 * n * (v + p * p * PRIOR_COUNT / (PRIOR_COUNT + n))
+    later, unit = ((table[i, Column.SUM] + table[i, Column.CARRY]) - table[i, Column.HELD_SUM]) / n, math.sqrt(square)
+    v, away = max(table[i, Column.LATER_SQUARES], 0.0) / n / square, (later - held) / unit
+    scale = PRIOR_SCALE + 0.5 * n * (v + away * away * PRIOR_COUNT / (PRIOR_COUNT + n))
     shape = PRIOR_SHAPE + 0.5 * n
     fixed = math.lgamma(shape) - shape * math.log(scale) - 0.5 * math.log1p(n / PRIOR_COUNT) + 0.5 * n
-    return n, p, v, fixed
+    return n, later / unit, v, fixed
 
 
 @tight
@@ -59,16 +60,17 @@ def held_square(i, table):
 def fill_student(families, counts, table, shift, scale, seen):
     """What ``student_seen`` says of all arms of this family, in the rows of ``seen``, and their units.
 
-    Until an arm has values that are weighed, it counts from its mean.
+    Until an arm has values that are weighed, its mean is where it is seen.
     """
     for i in range(len(families)):
         if families[i] == Family.STUDENT:
             seen[0, i], seen[1, i], seen[2, i], seen[3, i] = student_seen(i, counts, table)
-            held = table[i, Column.HELD]
-            if held > 0.0:
-                shift[i], scale[i] = table[i, Column.ORIGIN] + table[i, Column.HELD_SUM] / held, math.sqrt(held_square(i, table))
+            if counts[i] > 0:
+                shift[i] = table[i, Column.ORIGIN]
+            if table[i, Column.HELD] > 0.0:
+                scale[i] = math.sqrt(held_square(i, table))
             elif counts[i] > 0:
-                shift[i] = table[i, Column.ORIGIN] + (table[i, Column.SUM] + table[i, Column.CARRY]) / counts[i]
+                seen[1, i] = (table[i, Column.SUM] + table[i, Column.CARRY]) / counts[i] / scale[i]
 
 
 @lean

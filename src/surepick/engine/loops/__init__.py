@@ -71,8 +71,9 @@ def find(explorer: Any, batch: int = 1) -> Loop | None:
     data = explorer.problem.lower()
     if data is None or explorer.confidence.lower(explorer.record) is None:
         return None
+    redrawn = explorer.record.redraws is not None and explorer.record.variance  # no loop knows the pairs of draws anew
     for loop in loops():
-        if explorer.problem.finite and (batch > 1 or explorer.spend or not loop.finite):
+        if explorer.problem.finite and (batch > 1 or explorer.spend or redrawn or not loop.finite):
             continue
         if (explorer.epsilon > 0 and not loop.near) or ((batch > 1 or explorer.spend) and not loop.batches):
             continue

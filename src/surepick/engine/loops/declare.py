@@ -45,7 +45,8 @@ class Loop(NamedTuple):
     ``policies`` are names of policies of this package, or classes from elsewhere; ``data`` is the type that ``problem.lower()``
     returns. ``prepare(explorer, source)`` gets a stretch ready; ``fits`` says whether the loop can run this very explorer. Only a
     loop with ``near`` also runs with an epsilon, and only one with ``batches`` with several samples between two looks, or to the
-    end of the budget (``spend``); only one with ``finite`` runs where arms have a population, one sample at a time.
+    end of the budget (``spend``); only one with ``finite`` runs where arms have a population, one sample at a time, and not for
+    variances from pairs.
     ``parameters`` are those of the policy that the loop goes by: where another one is not at its default, Python runs.
     """
 

@@ -67,7 +67,8 @@ def allocation(history: History, *, proportions: ArrayLike | None = None, title:
     grid(axes)
     axes.set_xlabel("samples")
     axes.set_ylabel("share of the samples so far", fontsize=9)
-    rest = f" {len(others):,} arms with smaller shares are in grey." if len(others) else ""
+    rest = f" {len(others):,} arms with smaller shares are in grey." if len(others) > 1 else ""
+    rest = " One arm with a smaller share is in grey." if len(others) == 1 else rest
     caption(axes, f"{certificate}{rest}")
     if aims is not None:
         at_end = axes.get_yaxis_transform()
