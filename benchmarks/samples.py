@@ -139,7 +139,7 @@ def run(which: int, how: str, seeds: range) -> list[tuple[int, bool]]:
     for seed in seeds:
         explorer = sp.Explorer(problem, **settings)
         if how == "plain":
-            explorer.policy = Plain(problem)
+            explorer.policy = Plain().bound(problem)
         drive(explorer, world, batch=instance.batch, seed=0, run=seed)
         reward = problem.reward(theta, explorer.decision)
         size = explorer.epsilon * (abs(best) if explorer.relative else 1.0)

@@ -295,6 +295,16 @@ def test_what_the_guarantee_assumes_is_said() -> None:
     assert not any("bounds that were declared for its arm" in condition for condition in certificate.conditions)
 
 
+@pytest.mark.filterwarnings("error")
+def test_intervals_that_have_no_end_yet_are_no_number() -> None:
+    """Until much is known of normal arms, nothing bounds them; the middle of such an interval is nowhere."""
+    for seed in range(5):
+        explorer = sp.Explorer(sp.BestArm(arms_of(3)), policy="pac", epsilon=0.3)
+        drive(explorer, sp.Gaussian([1.0, 2.0, 3.0], 0.5), seed=seed)
+        assert explorer.certified
+        assert explorer.decision[0] == 0
+
+
 def test_epsilon_and_a_smallest_are_served() -> None:
     result = sp.explore(sp.BestArm(arms_of(3), sense="min"), sp.Gaussian([1.0, 1.01, 3.0], sd=0.3), delta=0.1, epsilon=0.3)
     assert result.certified

@@ -100,7 +100,8 @@ class PAC(Policy):
     def _options(self, view: View) -> list[np.ndarray[Any, Any]]:
         lower, upper = view.box
         options = [view.decision]
-        thetas = [(lower + upper) / 2]
+        bounded = np.isfinite(upper - lower)  # until much is known of normal arms, nothing bounds them
+        thetas = [np.where(bounded, (lower + np.where(bounded, upper, lower)) / 2, view.estimates)]
         if (self.problem.low >= 0).all():
             thetas.append(((np.sqrt(lower) + np.sqrt(upper)) / 2) ** 2)
         for theta in thetas:
