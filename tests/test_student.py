@@ -300,7 +300,7 @@ def test_intervals_that_have_no_end_yet_are_no_number() -> None:
     """Until much is known of normal arms, nothing bounds them; the middle of such an interval is nowhere."""
     for seed in range(5):
         explorer = sp.Explorer(sp.BestArm(arms_of(3)), policy="pac", epsilon=0.3)
-        drive(explorer, sp.Gaussian([1.0, 2.0, 3.0], 0.5), seed=seed)
+        sp.explore(explorer, sp.Gaussian([1.0, 2.0, 3.0], 0.5), seed=seed)
         assert explorer.certified
         assert explorer.decision[0] == 0
 
