@@ -31,6 +31,7 @@ bench: .venv/test.stamp
 samples: .venv/test.stamp
 	$(BIN)/python benchmarks/samples.py --write docs/how-sure.md --costs docs/costs.md
 	$(BIN)/python benchmarks/real_data.py --write docs/real-data.md
+	$(BIN)/python benchmarks/pool.py
 
 errors: .venv/test.stamp
 	$(BIN)/python benchmarks/errors.py --write docs/errors.md

@@ -79,7 +79,7 @@ sp.explore(top, lambda arm, n, rng: rng.random(n) < 0.5)
 sp.explore(top, lambda arm, n, rng: rng.binomial(1, 0.5, n))
 
 explorer = sp.Explorer(sp.BestArm(["red", "blue"]), delta=0.1, epsilon=0.05)
-assert_type(explorer.ask(4), list[int])
+assert_type(explorer.arms_to_sample(4), list[int])
 explorer.tell("red", [0.9, 0.8])
 explorer.tell("red", Fraction(1, 2))
 explorer.tell("red", [Decimal("0.5")])

@@ -18,12 +18,13 @@ if TYPE_CHECKING:  # what type checkers see; tests/test_types.py holds it, __all
     from .arms import Arm
     from .certificate import Certificate, Outcome
     from .difficulty.hardness import Hardness, hardness
-    from .environments import Bernoulli, Beta, Environment, Gaussian, Replay, VoterModel
+    from .environments import Bernoulli, Beta, Environment, Gaussian, Replay, Scores, VoterModel
     from .errors import SurepickError
     from .estimators import Estimator
     from .explorer import Explorer
     from .lab.simulate import simulate
     from .lab.simulation import Simulation
+    from .pool import Pool
     from .problems import (
         BestArm,
         BestOfEach,
@@ -64,11 +65,13 @@ _HOME = {
     "Matching": "problems",
     "Outcome": "certificate",
     "Path": "problems",
+    "Pool": "pool",
     "Problem": "problems",
     "Program": "problems",
     "Replay": "environments",
     "ResourcePlan": "problems",
     "SampleAllocation": "problems",
+    "Scores": "environments",
     "Separable": "problems",
     "Simulation": "lab",
     "SpanningTree": "problems",
@@ -88,9 +91,9 @@ _ROOMS = ("confidence", "environments", "errors", "lab", "policies", "problems",
 
 __all__ = [
     "Arm", "Bernoulli", "BestArm", "BestOfEach", "Beta", "Certificate", "Environment", "Estimator", "Explorer", "Gaussian",
-    "Hardness", "Matching", "Outcome", "Path", "Problem", "Program", "Replay", "ResourcePlan", "SampleAllocation", "Separable",
-    "Simulation", "SpanningTree", "Subsets", "SurepickError", "TopK", "VoterModel", "allocate", "explore", "hardness", "load",
-    "simulate",
+    "Hardness", "Matching", "Outcome", "Path", "Pool", "Problem", "Program", "Replay", "ResourcePlan", "SampleAllocation",
+    "Scores", "Separable", "Simulation", "SpanningTree", "Subsets", "SurepickError", "TopK", "VoterModel", "allocate", "explore",
+    "hardness", "load", "simulate",
 ]  # fmt: skip
 
 

@@ -69,6 +69,8 @@ class Certificate:
         What all observations cost; None if no arm has a cost of its own.
     finite : bool
         Some arm has a population, of which values are drawn without replacement.
+    pool : tuple or None
+        How many items all arms share, and the seed of their order.
     kinds : list of str
         What is assumed of values: they are ``"bounded"`` (0/1 values are), ``"subgaussian"`` or ``"normal"``, by the arms.
     waiting : list
@@ -102,10 +104,13 @@ class Certificate:
     cost: float | None = None
     finite: bool = False
     kinds: list[str] = field(default_factory=lambda: ["bounded"])
+    pool: tuple[int, Any] | None = None
 
     @property
     def conditions(self) -> list[str]:
         """What the guarantee assumes, in sentences."""
+        if self.pool is not None:
+            return self._of_pool(*self.pool)
         if self.independent:
             between = "Values of different arms are independent of each other."
         else:
@@ -124,6 +129,15 @@ class Certificate:
             "Whether and when a value was told did not depend on the value.",
             "Values were told in the order in which they came, or as one moment.",
             "Delta, epsilon, the bounds and the problem were fixed before the data were seen.",
+        ]
+
+    def _of_pool(self, size: int, seed: Any) -> list[str]:
+        return [
+            f"The {size:,} items were judged in one random order, that of seed {seed}, which had nothing to do with the scores.",
+            "A candidate's score on an item is one number, settled before it was looked at.",
+            LAWS["bounded"],
+            "Whether a score was told did not depend on it: failures and missing answers have scores, too.",
+            "Delta, epsilon, the bounds, the items and the candidates were fixed before the scores were seen.",
         ]
 
     @property
@@ -174,6 +188,7 @@ class Certificate:
             "rule": self.rule,
             "confidence": self.confidence,
             "arms": list(map(str, self.names)),
+            **({} if self.pool is None else {"items": self.pool[0], "seed": self.pool[1]}),
             "ended": list(map(str, self.ended)),
             "waiting": list(map(str, self.waiting)),
             "conditions": self.conditions,

@@ -138,6 +138,11 @@ class Moments:
         return other
 
     @property
+    def told(self) -> Ints:
+        """Observations of every arm, those included that do not count yet."""
+        return self.counts
+
+    @property
     def pairs(self) -> Ints:
         """Whole pairs of every arm."""
         return self.counts // 2

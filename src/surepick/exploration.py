@@ -19,8 +19,10 @@ from .checks import MANY, flag, short
 from .confidence import Confidence
 from .errors import SettingError
 from .estimators import Record
-from .moment import Guarantee, Moment
-from .policies import Policy, View
+from .moment import Guarantee, Moment, told
+from .policies import Policy, Race, View
+from .policies.race import LARGE
+from .pool import Pool
 from .problems.base import Problem
 from .settings import Settings
 
@@ -53,8 +55,16 @@ class Exploration:
     def __init__(self, problem: Problem, settings: Settings) -> None:
         if not isinstance(problem, Problem):
             raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
+        if problem.pool is not None and problem.ranked and settings.epsilon > 0:  # how much better a candidate left out may be
+            settings = replace(settings, per_arm=True)
         self.problem, self.settings = problem, settings
         self.policy, self.confidence = settings.bound(problem)
+        if isinstance(self.policy, Race) and settings.epsilon > 0 and problem.m > LARGE:
+            raise SettingError(f"With an epsilon a pool takes at most {LARGE:,} candidates.", key="epsilon")
+        if isinstance(self.policy, Race) and settings.relative:
+            raise SettingError(
+                "On a pool epsilon is in units of the scores, for every candidate: leave out relative=True.", key="relative"
+            )
         self.lock: threading.RLock = threading.RLock()  # held by every method; who changes the record holds it too
         self.record: Record = problem.record()
         self._paused: Bools = np.zeros(problem.m, dtype=np.bool_)
@@ -137,6 +147,11 @@ class Exploration:
         """Values of different arms may depend on each other."""
         return self.settings.dependent
 
+    @property
+    def pool(self) -> Pool | None:
+        """The items that all arms are judged on."""
+        return self.problem.pool
+
     def __getstate__(self) -> dict[str, Any]:
         """All but the lock, and what can be worked out again."""
         return {name: value for name, value in self.__dict__.items() if name != "lock"} | {"_moment": None}
@@ -160,17 +175,17 @@ class Exploration:
     @property
     def counts(self) -> Ints:
         """Observations of every arm so far."""
-        return self.record.counts.copy()
+        return told(self.record).copy()
 
     @property
     def samples(self) -> int:
         """Observations of all arms so far."""
-        return int(self.record.counts.sum())
+        return int(told(self.record).sum())
 
     @property
     def cost(self) -> float:
         """What all observations so far cost; their number if no arm has a cost of its own."""
-        return self.problem.cost_of(self.record.counts)
+        return self.problem.cost_of(told(self.record))
 
     def samples_paid(self) -> int:
         """How many observations the rest of the budget in cost pays for, whatever arms they are of; if there is none, as many as
@@ -178,7 +193,7 @@ class Exploration:
         if self.cost_budget is None:
             return MANY
         prices = self.problem.prices
-        return max(0, (prices.of(self.cost_budget) - prices.total(self.record.counts)) // prices.dearest)
+        return max(0, (prices.of(self.cost_budget) - prices.total(told(self.record))) // prices.dearest)
 
     @property
     def paused(self) -> list[Any]:
@@ -263,7 +278,7 @@ class Exploration:
             return False
         halves = self.policy.halves(self.confidence, self.record)  # those of arms that can be sampled are completed
         open_ = self.undecided if halves is None else self.undecided | halves
-        return not (open_ & ~over).any()
+        return not (open_ & ~over).any() or self.policy.stuck(self.view, over)
 
     @alone
     def attained(self) -> float:

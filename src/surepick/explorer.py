@@ -13,16 +13,18 @@ import numpy as np
 
 from . import frames, saving
 from .arms import Bools, Floats, Ints, Values
-from .checks import MANY, is_whole, number, short, vouched, whole
+from .checks import MANY, entries, is_whole, number, short, vouched, whole
 from .confidence import Confidence
 from .errors import ObservationError, SettingError
 from .estimators import Moments, Record
 from .exploration import Exploration, alone
+from .moment import told
 from .policies import Paired, Policy
 from .policies.base import spread
+from .pool import Board, Pool
 from .problems.base import Problem
 from .settings import Settings
-from .told import pairs_of, rows_of, values_of
+from .told import candidate_and_place, pairs_of, rows_of, scores_of, values_of
 from .undo import Undo
 
 
@@ -66,6 +68,9 @@ class Explorer(Exploration):
         Values of *different* arms may depend on each other: several variants shown to one person, candidates judged on the same
         day. Only what holds under any such dependence is used, which costs samples: ``"auto"`` is then ``paired`` if the first
         observation is a row (``tell_row``) of a class with single exchanges, else ``coci``, or ``pac`` with an epsilon.
+    pool : Pool, optional
+        The items that all arms, the candidates, are judged on: ``ask`` gives (candidate, item) pairs, ``tell`` takes one with its
+        score. ``"auto"`` is then ``race`` for classes with single exchanges, and epsilon is for every candidate.
 
     Notes
     -----
@@ -123,9 +128,10 @@ class Explorer(Exploration):
         spend: bool = False,
         dependent: bool = False,
         per_arm: bool = False,
+        pool: Pool | None = None,
     ) -> None:
         super().__init__(
-            problem,
+            problem.pooled(pool) if pool is not None and isinstance(problem, Problem) else problem,
             Settings(
                 delta=delta, policy=policy, confidence=confidence, epsilon=epsilon, relative=relative, budget=budget,
                 cost_budget=cost_budget, spend=spend, dependent=dependent, per_arm=per_arm,
@@ -149,21 +155,55 @@ class Explorer(Exploration):
 
     @alone
     def tell(self, arm: Hashable, values: Values) -> None:
-        """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad."""
-        self._take([values_of(self.problem, arm, values)])
+        """Record one observation of an arm, or many. Raises before anything is recorded if one of them is bad.
+
+        On a pool ``arm`` is a pair of a candidate and an item, and there is one score.
+        """
+        if self.pool is not None:
+            self._score([(arm, values)])
+        else:
+            self._take([values_of(self.problem, arm, values)])
 
     @alone
     def tell_many(self, observations: Iterable[tuple[Hashable, Values]]) -> None:
-        """Record (arm, values) pairs that came in together, as one moment: all of them, or none if one is bad."""
-        self._take(pairs_of(self.problem, observations))
+        """Record (arm, values) pairs that came in together, as one moment: all of them, or none if one is bad.
+
+        On a pool these are ((candidate, item), score) pairs.
+        """
+        if self.pool is not None:
+            self._score(observations)
+        else:
+            self._take(pairs_of(self.problem, observations))
 
     @alone
     def tell_frame(self, frame: Any) -> None:
         """Record the rows of a data frame with the columns ``arm`` and ``value``, as one moment: all of them, or none if one is
         bad. Every row is one observation; other columns are left alone, and ``Arm`` and ``VALUE`` will do. The frame is of pandas
-        or polars, or like one.
+        or polars, or like one. On a pool there is a column ``item``, too.
         """
-        self._take(frames.observations(frame, self.problem))
+        if self.pool is not None:
+            self._score(frames.scores(frame))
+        else:
+            self._take(frames.observations(frame, self.problem))
+
+    def _score(self, observations: object) -> None:
+        """Record scores on items of the pool, and judge the moment."""
+        board = self.record
+        assert isinstance(board, Board)
+        new = scores_of(self.problem, board, observations)
+        self._refuse_driven()
+        self._keep()
+        undo = Undo(board, self.policy, (i for i, _ in new), rows=False)
+        kept, ahead = self._kept, dict(board.ahead)
+        try:
+            board.take_in(new)
+            self.forget()
+            self.judge()
+        except BaseException:
+            undo()
+            board.ahead, self._kept = ahead, kept
+            self._started, self._moment = False, None
+            raise
 
     def tell_row(self, values: Mapping[Any, float]) -> None:
         """Record one value each of several arms that were observed together: on one person, on one day, in one draw.
@@ -178,6 +218,11 @@ class Explorer(Exploration):
     @alone
     def tell_rows(self, rows: Iterable[Mapping[Any, float]]) -> None:
         """Record rows that came in together, as one moment: all of them, or none if one is bad. See ``tell_row``."""
+        if self.pool is not None:
+            raise ObservationError(
+                "On a pool every score is told with its item, tell((candidate, item), score): scores on the same item are "
+                "compared by themselves. Nothing was recorded."
+            )
         if self.policy.independent:
             raise ObservationError(
                 f"The values of a row may depend on each other, and policy={self.policy.name!r} multiplies the evidence of "
@@ -188,11 +233,7 @@ class Explorer(Exploration):
 
     def _take(self, checked: list[tuple[int, Floats]], rows: Sequence[dict[int, Floats]] = ()) -> None:
         """Record values, and judge the moment; if a function of the user's fails at that, as if nothing had been told."""
-        if self._driven:
-            raise ObservationError(
-                "explore is under way with this explorer, and its sampler gives the values: tell them when it has ended. "
-                "Nothing was recorded."
-            )
+        self._refuse_driven()
         self._keep()
         self._refuse_too_many(checked)
         self._refuse_second_halves(checked)
@@ -213,6 +254,13 @@ class Explorer(Exploration):
             self.record, self._kept, (self.policy, self.confidence) = undo(), kept, used
             self._started, self._moment = False, None
             raise
+
+    def _refuse_driven(self) -> None:
+        if self._driven:
+            raise ObservationError(
+                "explore is under way with this explorer, and its sampler gives the values: tell them when it has ended. "
+                "Nothing was recorded."
+            )
 
     def _refuse_too_many(self, checked: list[tuple[int, Floats]]) -> None:
         """An arm with a population has no more values than that."""
@@ -249,12 +297,29 @@ class Explorer(Exploration):
     # -- ask ------------------------------------------------------------------------------------------------------
 
     @alone
-    def ask(self, n: int = 1, pending: Mapping[Any, int] | None = None) -> list[int]:
+    def ask(self, n: int = 1, pending: Any = None) -> list[Any]:
         """At most n arms (n up to 10,000,000) to sample now, in this order; [] when done, and while no arm can be sampled.
 
         Asking changes nothing: until observations are told, the same question has the same answer. So say what is on its way:
         ``pending={"red": 3}`` counts three observations of that arm as if they were planned, and the next ones go elsewhere.
+
+        On a pool it gives (candidate, item) pairs, in numbers; ``pending`` is a list of such pairs, in names or numbers.
         """
+        if self.pool is None:
+            return self.arms_to_sample(n, pending)
+        board, waiting = self.record, self._on_their_way(pending)
+        assert isinstance(board, Board)
+        arms = self.arms_to_sample(n, Counter(i for i, _ in waiting))
+        next_, asked = {i: iter(board.free(i, waiting)) for i in set(arms)}, list[tuple[int, int]]()
+        for i in arms:
+            place = next(next_[i])
+            board.offered[i] = max(board.offered[i], place + 1)
+            asked.append((i, int(self.pool.order[place])))
+        return asked
+
+    @alone
+    def arms_to_sample(self, n: int = 1, pending: Mapping[Any, int] | None = None) -> list[int]:
+        """As ``ask``, in arms alone: on a pool each stands for its next item."""
         n = whole(n, "n", 1, MANY)
         waiting = self._waiting(pending)
         if self.done or not self.able.any():
@@ -263,7 +328,7 @@ class Explorer(Exploration):
             n = min(n, self.budget - self.samples - int(waiting.sum()))
             if n < 1:
                 return []
-        planned = self.record.counts + waiting
+        planned = told(self.record) + waiting
         if self.cost_budget is None:
             return self._next(planned, n, self.able) if not self.problem.finite else self._while_they_last(planned, n)
         prices = self.problem.prices
@@ -336,18 +401,33 @@ class Explorer(Exploration):
         """
         if (n is None) == (cost is None):
             raise SettingError("plan takes either n, how many samples to plan, or cost, what they may cost: give one of the two.")
-        asked = self.ask(n, pending) if n is not None else self._for(cost, pending)
+        if self.pool is not None:
+            pending = Counter(i for i, _ in self._on_their_way(pending))
+        asked = self.arms_to_sample(n, pending) if n is not None else self._for(cost, pending)
         counted = Counter(asked)
         return {self.problem.names[i]: counted[i] for i in sorted(counted)}
 
     def _for(self, cost: object, pending: Mapping[Any, int] | None) -> list[int]:
         """The next arms that may be asked for, as far as this cost pays for them."""
-        planned, prices = self.record.counts + self._waiting(pending), self.problem.prices
+        planned, prices = told(self.record) + self._waiting(pending), self.problem.prices
         left = prices.of(number(cost, "cost", "a number of at least 0", lambda x: x >= 0))
         if self.cost_budget is not None:
             left = min(left, prices.of(self.cost_budget) - prices.total(planned))
         n = MANY if self.budget is None else min(MANY, self.budget - int(planned.sum()))
         return [] if self.done or n < 1 else self._paid(planned, n, left)
+
+    def _on_their_way(self, pending: object) -> set[tuple[int, int]]:
+        """Candidates and places of scores that are on their way."""
+        if pending is None:
+            return set()
+        given = None if isinstance(pending, Mapping) else entries(pending)
+        if given is None or self.pool is None:
+            raise SettingError(
+                f"On a pool pending is a list of (candidate, item) pairs, such as ask gives, not {short(pending)}.", key="pending"
+            )
+        assert isinstance(self.record, Board)
+        found = {candidate_and_place(self.problem, self.pool, pair) for pair in given}
+        return {(i, place) for i, place in found if self.record.known(i, place) is None}
 
     def _waiting(self, pending: Mapping[Any, int] | None) -> Ints:
         waiting = np.zeros(self.problem.m, dtype=np.int64)

@@ -14,11 +14,12 @@ from .errors import ObservationError, UnknownArmError
 from .problems.base import Problem
 
 ARM, VALUE = COLUMNS = "arm", "value"
+ITEM = "item"  # on a pool
 
 
 def observations(frame: object, problem: Problem) -> list[tuple[int, Floats]]:
     """The values of every arm of a frame, in the order of its rows, all checked; the first bad row is named."""
-    names, values = _columns(frame)
+    names, values = _columns(frame, COLUMNS)
     arms = _arms(names, problem)
     data = numbers(values)
     if data is None or data.shape != arms.shape:
@@ -35,8 +36,14 @@ def observations(frame: object, problem: Problem) -> list[tuple[int, Floats]]:
     return found
 
 
-def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
-    """The two columns of a frame of pandas, polars or the like: it has ``columns``, which name what ``frame[name]`` gives."""
+def scores(frame: object) -> list[tuple[tuple[Any, Any], Any]]:
+    """The ((candidate, item), score) pairs of a frame."""
+    arms, items, values = _columns(frame, (ARM, ITEM, VALUE))
+    return [((arm, item), value) for arm, item, value in zip(arms, items, values, strict=True)]
+
+
+def _columns(frame: Any, columns: Sequence[str]) -> list[list[Any]]:
+    """Columns of a frame of pandas, polars or the like: it has ``columns``, which name what ``frame[name]`` gives."""
     named = None if isinstance(frame, type) else entries(_part(lambda: frame.columns))
     if named is None or not all(map(label, named)):
         raise ObservationError(
@@ -45,7 +52,7 @@ def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
             key="frame",
         )
     found: list[Any] = []
-    for column in COLUMNS:
+    for column in columns:
         exact = [name for name in named if isinstance(name, str) and name == column]
         alike = exact or [name for name in named if isinstance(name, str) and name.lower() == column]
         times = len(alike)
@@ -55,16 +62,18 @@ def _columns(frame: Any) -> tuple[list[Any], list[Any]]:
             has = f"has {times} columns" if times else "has no column"
             raise ObservationError(
                 f"The frame {has} {column!r}; its columns are {titles}. It needs one column {ARM!r}, which names the arm "
-                f"of every observation, and one column {VALUE!r}, which holds them. Nothing was recorded.",
+                f"of every observation, {'one ' + repr(ITEM) + ' of what it was judged on, ' if ITEM in columns else ''}and one "
+                f"column {VALUE!r}, which holds them. Nothing was recorded.",
                 key=column,
             )
-    names, values = entries(_part(lambda: frame[found[0]])), entries(_part(lambda: frame[found[1]]))
-    if names is None or values is None or len(names) != len(values):
+    parts = [entries(_part(lambda name=name: frame[name])) for name in found]  # type: ignore[misc]
+    whole = [part for part in parts if part is not None]
+    if len(whole) != len(found) or len({len(part) for part in whole}) > 1:
         raise ObservationError(
             f"The columns of {short(frame)} cannot be gone through row by row: collect a lazy frame first. Nothing was recorded.",
             key="frame",
         )
-    return names, values
+    return whole
 
 
 def _part(get: Callable[[], object]) -> object:

@@ -8,14 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from .arms import Bools, Floats
+from .arms import Bools, Floats, Ints
 from .certificate import Certificate
 from .confidence import Confidence
-from .estimators import Record
+from .estimators import Moments, Record
 from .policies import Policy, View
 from .policies.base import lazy
 from .problems.base import Problem
 from .settings import Settings
+
+
+def told(record: Record) -> Ints:
+    """Observations of every arm, those included that do not count yet."""
+    return record.told if isinstance(record, Moments) else record.counts
 
 
 class Guarantee(Enum):
@@ -57,7 +62,7 @@ class Moment:
 
     @lazy
     def samples(self) -> int:
-        return int(self.record.counts.sum())
+        return int(told(self.record).sum())
 
     @property
     def spent(self) -> bool:
@@ -72,7 +77,7 @@ class Moment:
         if self.settings.cost_budget is None:
             return np.ones(self.problem.m, dtype=np.bool_)
         prices = self.problem.prices
-        return prices.within(prices.of(self.settings.cost_budget) - prices.total(self.record.counts))
+        return prices.within(prices.of(self.settings.cost_budget) - prices.total(told(self.record)))
 
     @property
     def over(self) -> Bools:
@@ -168,12 +173,12 @@ class Moment:
             lower=lower.copy(),
             upper=upper.copy(),
             estimate=record.estimates.copy(),
-            counts=record.counts.copy(),
+            counts=told(record).copy(),
             undecided=self.undecided.copy(),
             rival=policy.rival(self.view) if self.started and self.undecided.any() else None,
             attained=self.attained if certified or self.spent else None,
             samples=self.samples,
-            cost=problem.cost_of(record.counts) if problem.priced else None,
+            cost=problem.cost_of(told(record)) if problem.priced else None,
             policy=str(policy),
             rule=policy.rule,
             confidence=str(self.confidence),
@@ -181,6 +186,7 @@ class Moment:
             independent=policy.independent,
             finite=problem.finite,
             kinds=problem.kinds,
+            pool=None if problem.pool is None else (problem.pool.size, problem.pool.seed),
             ended=[problem.names[i] for i in np.flatnonzero(self.ended)],
             waiting=[] if halves is None else [problem.names[i] for i in np.flatnonzero(halves & ~self.over)],
         )

@@ -22,6 +22,7 @@ from .engine.enums import Column, Family
 from .errors import ProblemError, StudyError, SurepickError
 from .estimators import ESTIMATORS, Moments
 from .policies import POLICIES, Policy
+from .pool import Board, Pool
 from .problems import PROBLEMS, Problem
 from .problems.registry import find
 from .settings import Settings
@@ -81,6 +82,7 @@ def as_dict(explorer: Any) -> dict[str, Any]:
         "counts": record.counts.tolist(),
         "table": _plain(record.table[:, : Column.POPULATION].tolist()),
         **({} if record.redraws is None else {"redraws": _of_redraws(record)}),
+        **({} if explorer.pool is None else {"pool": _of_pool(explorer.pool, record)}),
         "paused": np.flatnonzero(explorer._paused).tolist(),
         "ended": np.flatnonzero(explorer._ended).tolist(),
         "memory": explorer.policy.memory(),
@@ -129,7 +131,9 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
         raise StudyError(f"{source}: it was saved with another problem; leave problem out, the file has its own.")
     if [_plain(name) for name in problem.names] != data["names"]:
         raise StudyError(f"{source}: it was saved with other arms: {short(data['names'])}.")
-    explorer = cls(problem, **data["settings"], **{name: _again(data[name], name, own[name], source) for name in CHOSEN})
+    pool = None if "pool" not in data else _pool_of(data["pool"])
+    asked = {**data["settings"], **{name: _again(data[name], name, own[name], source) for name in CHOSEN}}
+    explorer = cls(problem, **asked, pool=pool)
     record = explorer.record
     assert isinstance(record, Moments)
     _fill(record.counts, data["counts"])
@@ -150,6 +154,8 @@ def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str
         raise ValueError("more values than there are")
     if record.redraws is not None:
         _fill_redraws(record, data["redraws"])
+    if isinstance(record, Board):
+        _fill_board(record, data["pool"])
     if data["rows"] is not None:
         rows = Differences(problem.low, problem.high)
         _fill(rows.logs, data["rows"]["logs"])
@@ -186,6 +192,37 @@ def _fill_redraws(record: Moments, data: dict[str, Any]) -> None:
         redraws.reserve(i, none, len(values))
     for i, values in enumerate(data["values"]):
         redraws.values[redraws.starts[i] : redraws.starts[i] + len(values)] = values
+
+
+def _of_pool(pool: Pool, board: Moments) -> dict[str, Any]:
+    """The items, their order, and the scores in that order."""
+    assert isinstance(board, Board)
+    return {
+        "items": _plain(pool.names) if pool.named else pool.size,
+        "seed": _plain(pool.seed),
+        "order": pool.order.tolist(),
+        "scores": [board.scores[i, :n].tolist() for i, n in enumerate(board.counts.tolist())],
+        "ahead": [[i, place, score] for (i, place), score in board.ahead.items()],
+    }
+
+
+def _pool_of(data: dict[str, Any]) -> Pool:
+    pool = Pool(_back(data["items"]), _back(data["seed"]))
+    if pool.order.tolist() != data["order"]:
+        raise ProblemError(
+            "the order of its items is not the one that its seed gives here, so another NumPy made it: use that one."
+        )
+    return pool
+
+
+def _fill_board(board: Board, data: dict[str, Any]) -> None:
+    for i, scores in enumerate(data["scores"]):
+        _fill(board.scores[i, : board.counts[i]], scores)
+    for i, place, score in data["ahead"]:
+        if not (0 <= i < len(board.counts) and board.counts[i] <= place < board.scores.shape[1]):
+            raise ValueError("a score that is nowhere")
+        board.ahead[i, place] = float(score)
+    board.offered[:] = board.scores.shape[1]  # what was asked for after it was saved may come in late
 
 
 def _fill(array: np.ndarray[Any, Any], numbers: Any) -> None:
@@ -227,7 +264,7 @@ def _problem(problem: Problem) -> dict[str, Any] | None:
     for entry in arms:
         if entry["cost"] == 1.0:  # as before there were costs
             del entry["cost"]
-        if entry["population"] is None:
+        if entry["population"] is None or problem.pool is not None:  # the pool says how many there are
             del entry["population"]
     return {"kind": problem.kind, "parameter": problem.parameter.name, "keys": _plain(keys), "arms": _plain(arms)}
 
@@ -254,6 +291,8 @@ def _of_certificate(certificate: Certificate) -> dict[str, Any]:
         del fields["finite"]
     if certificate.kinds == ["bounded"]:  # as before they were named
         del fields["kinds"]
+    if certificate.pool is None:
+        del fields["pool"]
     return {name: _plain(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in fields.items()}
 
 

@@ -12,6 +12,7 @@ from .policies import Policy, asked_policy, make_policy
 from .problems.base import Problem
 
 SMALLEST = 1e-300  # delta
+POOLED = "beta"  # the intervals of candidates that share a pool: without replacement, and no draws anew
 
 
 def _says(must_be: str) -> dict[str, str]:
@@ -89,6 +90,8 @@ class Settings:
             )
         policy = make_policy(self.policy, problem, self.confidence, self.epsilon, self.dependent)
         named = policy.own if self.confidence == OWN else self.confidence
+        if problem.pool is not None and named == "auto":
+            named = POOLED
         confidence = make_confidence(named, problem, self.delta * policy.box_share)
         if need := policy.lacks(confidence):
             raise SettingError(

@@ -8,6 +8,7 @@ from typing import Any
 from .arms import Floats, Values
 from .checks import entries, short
 from .errors import ObservationError, UnknownArmError
+from .pool import Board, Pool
 from .problems.base import Problem
 
 
@@ -32,6 +33,81 @@ def pairs_of(problem: Problem, observations: Iterable[tuple[Hashable, Values]]) 
             )
         found.append(values_of(problem, *pair))
     return found
+
+
+def candidate_and_place(problem: Problem, pool: Pool, pair: object) -> tuple[int, int]:
+    """A (candidate, item) pair: the number of the candidate, and where in the order the item comes."""
+    given = entries(pair) if isinstance(pair, (tuple, list)) else None
+    if given is None or len(given) != 2:
+        raise ObservationError(
+            f"On a pool a score is that of a pair (candidate, item), such as ask gives, not of {short(pair)}. "
+            "Nothing was recorded."
+        )
+    try:
+        return problem.index[given[0]], int(pool.places[pool[given[1]]])
+    except UnknownArmError as error:
+        raise UnknownArmError(f"{error} Nothing was recorded.", arm=error.arm) from None
+    except ObservationError as error:
+        raise ObservationError(f"{error} Nothing was recorded.") from None
+
+
+def scores_of(problem: Problem, board: Board, observations: object) -> dict[tuple[int, int], float]:
+    """The ((candidate, item), score) pairs of ``tell_many`` that are new, by candidate and place."""
+    pool = problem.pool
+    assert pool is not None
+    given = None if isinstance(observations, Mapping) else entries(observations)
+    if given is None:
+        raise ObservationError(
+            f"On a pool tell_many takes a list of ((candidate, item), score) pairs, not {short(observations)}. "
+            "Nothing was recorded."
+        )
+    new: dict[tuple[int, int], float] = {}
+    for entry in given:
+        pair = entries(entry) if isinstance(entry, (tuple, list)) else None
+        if pair is None or len(pair) != 2:
+            raise ObservationError(
+                f"On a pool tell_many takes ((candidate, item), score) pairs, and one of them is {short(entry)}. "
+                "Nothing was recorded."
+            )
+        i, place = candidate_and_place(problem, pool, pair[0])
+        name, item = problem.names[i], pool.names[pool.order[place]]
+        data = problem.arms[i].check(pair[1])
+        if len(data) != 1:
+            raise ObservationError(
+                f"Candidate {name!r} has one score on item {item!r}, and was told {len(data)}: give every repetition an item of "
+                "its own. Nothing was recorded.",
+                arm=name,
+            )
+        score = float(data[0])
+        before = new.get((i, place), board.known(i, place))
+        if before is None:
+            new[i, place] = score
+        elif before != score:
+            raise ObservationError(
+                f"The score of candidate {name!r} on item {item!r} is {before:g}, and was told again as {score:g}: a score is "
+                "one number; give a repetition an item of its own. Nothing was recorded.",
+                arm=name,
+            )
+    _refuse_out_of_order(problem, pool, board, new)
+    return new
+
+
+def _refuse_out_of_order(problem: Problem, pool: Pool, board: Board, new: Mapping[tuple[int, int], float]) -> None:
+    """Scores come in the pool's order, or have been asked for."""
+    for i in {i for i, _ in new}:
+        end = int(board.counts[i])
+        while (i, end) in new or (i, end) in board.ahead:
+            end += 1
+        wrong = [place for j, place in new if j == i and place >= max(end, board.offered[i])]
+        if wrong:
+            missing, item = pool.names[pool.order[end]], pool.names[pool.order[min(wrong)]]
+            raise ObservationError(
+                f"The score of candidate {problem.names[i]!r} on item {item!r} is out of order: of this candidate item "
+                f"{missing!r} comes first. What is certified rests on items in one random order. Scores on items that were "
+                "picked otherwise, such as the first of a list or those that a candidate did well on, say nothing about the "
+                "rest: tell scores in the order of the pool, up to where there are some. Nothing was recorded.",
+                arm=problem.names[i],
+            )
 
 
 def rows_of(problem: Problem, rows: Iterable[Mapping[Any, float]]) -> list[dict[int, Floats]]:

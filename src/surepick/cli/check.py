@@ -96,7 +96,10 @@ def check(
         )
         return
     show_certificate(certificate, spec.title)
-    say(_judged(told))
+    if spec.problem.pool is None:
+        say(_judged(told))
+    else:
+        say(f"Judged item by item, in the order of seed {spec.problem.pool.seed}.")
     if told.unused:
         say(
             f"Not used: column{'s' if len(told.unused) > 1 else ''} {', '.join(told.unused)}. Values that were observed "

@@ -197,6 +197,12 @@ def hardness(problem: Problem, theta: ArrayLike) -> Hardness:
     """
     if not isinstance(problem, Problem):
         raise SettingError(f"The first argument must be a problem such as TopK(10, 3), not {short(problem)}.")
+    if problem.pool is not None:
+        raise SettingError(
+            "How hard it is on shared items depends on how the scores of different arms go together: simulate it, with Scores of "
+            "what you have.",
+            key="pool",
+        )
     if problem.unscaled:
         arm = next(arm for arm in problem.arms if arm.kind == "normal")
         raise SettingError(

@@ -7,6 +7,7 @@ from .bernoulli import Bernoulli
 from .beta import Beta
 from .gaussian import Gaussian
 from .replay import Replay
+from .scores import Scores
 from .voter_model import VoterModel
 
 ENVIRONMENTS: dict[str, type[Environment]] = {
@@ -14,7 +15,8 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
     "beta": Beta,
     "gaussian": Gaussian,
     "replay": Replay,
+    "scores": Scores,
     "voter-model": VoterModel,
 }
 
-__all__ = ["ENVIRONMENTS", "Bernoulli", "Beta", "Environment", "Gaussian", "Replay", "VoterModel", "stream"]
+__all__ = ["ENVIRONMENTS", "Bernoulli", "Beta", "Environment", "Gaussian", "Replay", "Scores", "VoterModel", "stream"]

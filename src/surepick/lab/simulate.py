@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checks import MANY, SEEDS, entries, number, sequence, short, whole
 from ..confidence import CONFIDENCES, Confidence
-from ..environments.base import Environment
+from ..environments import Environment, Scores
 from ..errors import ParameterError, SettingError
 from ..policies import POLICIES, Policy
 from ..problems.base import Problem
@@ -211,7 +211,8 @@ def _asked(asked: Any) -> Asked:
 
 def _fitted(settings: Settings, world: World) -> Settings:
     """The settings with "auto" and "own" by their right names, so that one fingerprint serves both; raises what does not fit."""
-    policy, confidence = settings.bound(world.problem)
+    problem, environment = world.problem, world.environment
+    policy, confidence = settings.bound(problem.pooled(environment.pool()) if isinstance(environment, Scores) else problem)
     return replace(settings, policy=policy, confidence=confidence)
 
 

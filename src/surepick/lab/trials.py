@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..engine import start
-from ..environments.base import Environment
+from ..environments import Environment, Scores
 from ..errors import SettingError
 from ..estimators import ULP
 from ..explorer import Explorer
@@ -90,12 +90,15 @@ def run_chunk(world: World | bytes, settings: Settings | bytes, seed: int, runs:
     correct = np.zeros(len(runs), dtype=np.bool_)
     decisions, known, cold = [], Known(), 0
     for i, run in enumerate(runs):
-        explorer = Explorer.of(here.problem, asked)
+        problem = here.problem
+        if isinstance(here.environment, Scores):
+            problem = problem.pooled(here.environment.pool((seed, run)))
+        explorer = Explorer.of(problem, asked)
         drive(explorer, here.environment, seed=seed, run=run)
         decision = explorer.decision
         samples[i], costs[i] = explorer.samples, explorer.cost
         certified[i] = explorer.certified
-        correct[i] = here.correct(decision, asked.epsilon, asked.relative, asked.per_arm)
+        correct[i] = here.correct(decision, asked.epsilon, asked.relative, explorer.per_arm)
         decisions.append(known(decision))
         if kind not in _warm:
             _warm.add(kind)

@@ -17,6 +17,7 @@ from .kl_lucb import KLLUCB
 from .lucb import LUCB
 from .pac import PAC
 from .paired import Paired
+from .race import Race
 from .ts_explore import TSExplore
 from .ugape import UGapE
 from .unified import Unified
@@ -24,7 +25,23 @@ from .uniform import Uniform
 
 POLICIES: dict[str, type[Policy]] = {
     cls.name: cls
-    for cls in (Joint, JointLinear, Paired, PAC, COCI, Uniform, Unified, CLUCB, LUCB, KLLUCB, UGapE, TSExplore, Gap, Elimination)
+    for cls in (
+        Joint,
+        JointLinear,
+        Paired,
+        Race,
+        PAC,
+        COCI,
+        Uniform,
+        Unified,
+        CLUCB,
+        LUCB,
+        KLLUCB,
+        UGapE,
+        TSExplore,
+        Gap,
+        Elimination,
+    )
 }
 
 
@@ -41,17 +58,22 @@ def make_policy(
     dependent: bool = False,
 ) -> Policy:
     """The policy at work on the problem; ``"auto"`` is the one that needs the fewest samples here, chosen before any data."""
-    asked = asked_policy(policy)
+    asked, dependent = asked_policy(policy), dependent or problem.pool is not None
     if isinstance(asked, str):
         return automatic(problem, confidence, epsilon, dependent)
     if need := asked.needs(problem):
-        able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None]
+        able = [
+            name
+            for name, cls in POLICIES.items()
+            if cls.needs(problem) is None and not (cls.independent and problem.pool is not None)
+        ]
         raise SettingError(f"policy={str(asked)!r} needs {need}; for {problem.kind} use one of {', '.join(able)}.", key="policy")
     if dependent and asked.independent:
         able = [name for name, cls in POLICIES.items() if cls.needs(problem) is None and not cls.independent]
+        here = "on a pool" if problem.pool is not None else "with dependent=True"
         raise SettingError(
             f"policy={str(asked)!r} multiplies the evidence of different arms, which needs arms that are independent of each "
-            f"other; with dependent=True use 'auto' or one of {', '.join(able)}.",
+            f"other; {here} use 'auto' or one of {', '.join(able)}.",
             key="policy",
         )
     return asked.bound(problem)
@@ -62,6 +84,8 @@ def automatic(problem: Problem, confidence: str | Confidence, epsilon: float, de
 
     For arms that may depend on each other, what rests on their intervals alone.
     """
+    if Race.needs(problem) is None:
+        return Race().bound(problem)
     free = confidence in ("auto", "own") or isinstance(confidence, Auto)
     bets = isinstance(confidence, Betting) or str(confidence).partition(":")[0] == Betting.name
     if not dependent and (free or bets) and (epsilon == 0 or problem.linear):
@@ -87,6 +111,7 @@ __all__ = [
     "JointLinear",
     "Paired",
     "Policy",
+    "Race",
     "TSExplore",
     "UGapE",
     "Unified",

@@ -229,6 +229,10 @@ class Policy(Parametric, ABC):
     def candidates(self, view: View) -> Bools:
         """The arms among which the least known one is sampled."""
 
+    def stuck(self, view: View, over: Bools) -> bool:
+        """Some arms are not sampled any more, and nothing that could still be would tell anything."""
+        return False
+
     def spend(self, view: View, planned: Ints, n: int) -> list[int]:
         """The next n arms where the whole budget is to be spent: as ever, and once the decision is certain all arms, the least
         known first."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from inspect import signature
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +19,8 @@ from ..checks import LARGEST as MOST
 from ..checks import among, numbers, short, vouched
 from ..engine.data import Exchanges
 from ..errors import ParameterError, ProblemError
-from ..estimators import Estimator, Moments, Record
+from ..estimators import Estimator, Mean, Moments, Record
+from ..pool import Board, Pool
 from .half_spaces import LARGEST, HalfSpaces
 from .keys import Columns, Keys
 from .prices import Prices
@@ -82,6 +85,8 @@ class Problem(ABC):
         All decisions, one a row, if the class is an explicit list of them with reward (plus or minus) theta . y.
     sizes : array or None
         How many people every arm stands for, if the class knows.
+    pool : Pool or None
+        The items that all arms are judged on.
     populations : array
         How many values every arm has, infinite where they never run out.
     finite : bool
@@ -109,6 +114,7 @@ class Problem(ABC):
     exchangeable: bool = False
     listed: Floats | Ints | None = None
     sizes: Floats | None = None
+    pool: Pool | None = None
     caches: ClassVar[tuple[str, ...]] = (
         "_detour",
         "costs",
@@ -144,8 +150,41 @@ class Problem(ABC):
         """The number of arms."""
         return len(self.arms)
 
+    def pooled(self, pool: Pool) -> Self:
+        """The same problem, all arms of which are judged on the items of a pool."""
+        if not isinstance(pool, Pool):
+            raise ProblemError(f"pool must be a Pool of items, such as Pool(2000), not {short(pool)}.", key="pool")
+        if type(self.parameter) is not Mean:
+            raise ProblemError(
+                f"A pool is for means, and the parameter of this {self.kind} problem is the {self.parameter.name}: leave it out.",
+                key="pool",
+            )
+        for arm in self.arms:
+            if arm.kind not in ("bounded", "bernoulli"):
+                raise ProblemError(
+                    f"On a pool all scores lie within bounds, and {self.noun} {arm.name!r} is {arm.kind}: declare low and high.",
+                    key="pool",
+                )
+            if arm.population not in (None, pool.size):
+                raise ProblemError(
+                    f"{self.noun.capitalize()} {arm.name!r} has a population of {arm.population:,}, and the pool has "
+                    f"{pool.size:,} items: leave population out, every item is a value.",
+                    key="pool",
+                )
+        other = copy.copy(self)
+        for name in self.caches:
+            other.__dict__.pop(name, None)
+        other.pool = pool
+        other.arms = tuple(replace(arm, population=pool.size) for arm in self.arms)
+        other.index = ArmIndex(other.arms)
+        other.populations, other.finite = np.array([arm.size for arm in other.arms]), True
+        return other
+
     def record(self) -> Record:
         """An empty record of observations for this problem's arms."""
+        if self.pool is not None:
+            board: Board = Board(self.m, self.pool.size).place(self.arms)
+            return board
         record = self.parameter.record(self.m)
         return record.place(self.arms) if isinstance(record, Moments) else record
 

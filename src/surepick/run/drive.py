@@ -113,7 +113,7 @@ def _sampled(explorer: Explorer, source: Source, schedule: Schedule, loop: Loop 
     """All samples, round by round: in Python, and in compiled code once a loop for it is ready."""
     missing = int(explorer.confidence.missing(explorer.record).sum())
     first = (
-        explorer.ask(min(missing, MANY)) if missing and not explorer.closed.any() else []
+        explorer.arms_to_sample(min(missing, MANY)) if missing and not explorer.closed.any() else []
     )  # each arm in turn: asked for at once
     for end in range(source.batch, len(first) + 1, source.batch):
         source.take_all(first[end - source.batch : end])
@@ -168,7 +168,7 @@ def run_compiled(loop: Loop, explorer: Explorer, source: Source, schedule: Sched
             if not whole:
                 continue
         elif what == Stop.UNSURE:  # rounding cannot tell: one round in Python
-            arms = explorer.ask(source.batch)
+            arms = explorer.arms_to_sample(source.batch)
             if not arms:
                 return True
             source.take_all(arms)
@@ -219,9 +219,9 @@ class Patience:
 
     def ask(self, explorer: Explorer, n: int) -> list[int]:
         if self.kernel is None or self.ready:
-            return explorer.ask(n)
+            return explorer.arms_to_sample(n)
         with self.kernel.charged():
-            return explorer.ask(n)
+            return explorer.arms_to_sample(n)
 
     def over(self, loop: Loop, explorer: Explorer, source: Source) -> bool:
         if self.kernel is None:

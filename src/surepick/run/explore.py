@@ -7,6 +7,7 @@ from typing import Any
 
 from ..certificate import Outcome
 from ..confidence import Confidence
+from ..environments import Scores
 from ..errors import SettingError
 from ..explorer import Explorer
 from ..policies import Policy
@@ -79,6 +80,6 @@ def explore(
         if changed := Settings(**settings).changed():
             raise SettingError(f"The explorer has its settings already: leave out {', '.join(changed)}.")
     else:
-        explorer = Explorer(problem, **settings)
+        explorer = Explorer(problem, **settings, pool=sampler.pool(seed) if isinstance(sampler, Scores) else None)
     drive(explorer, sampler, batch=batch, seed=seed, progress=progress)
     return Outcome.of(explorer.certificate())

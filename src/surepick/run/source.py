@@ -6,7 +6,7 @@ import ctypes
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from ..certificate import Outcome
 from ..engine.data import Stock
 from ..engine.enums import FEWEST, Law, Shelf
 from ..environments.base import Environment, Laws, law_of, stream
+from ..environments.scores import At, Scores
 from ..errors import ObservationError, SamplerError, SettingError
 from ..estimators import Moments
 from ..explorer import Explorer
+from ..pool import Board, Pool
 from ..problems.base import Problem
 
 Sampler: TypeAlias = Environment | Callable[[int, int, np.random.Generator], Values]
@@ -45,6 +47,48 @@ def _same_sizes(problem: Problem, world: Environment) -> None:
             )
 
 
+def of_pool(problem: Problem, record: object, sampler: Sampler) -> Sampler:
+    """Where arms share a pool, what gives their scores item by item."""
+    if problem.pool is None:
+        if isinstance(sampler, Scores):
+            raise SettingError(
+                "Scores are read in the order of a pool: make the explorer with pool=scores.pool(seed).",
+                key="pool",
+            )
+        return sampler
+    assert isinstance(record, Board)
+    if isinstance(sampler, Scores):
+        return sampler.ordered(problem.pool)
+    if isinstance(sampler, Environment):
+        raise SettingError(
+            f"{type(sampler).__name__} draws values of no item: where arms share a pool give Scores, or a function "
+            "(candidate, item) -> score.",
+            key="pool",
+        )
+    return ItemByItem(problem.pool, record, sampler)
+
+
+class ItemByItem(Environment):
+    """A user's function (candidate, item) -> score, in numbers, in the order of a pool. It is not asked for what is known."""
+
+    def __init__(self, pool: Pool, board: Board, function: Callable[..., Any]) -> None:
+        self.pool: Pool = pool
+        self.board: Board = board
+        self.function: Callable[..., Any] = function
+
+    def stream(self, seed: int, run: int, arm: int, begun: int = 0, failures: int = 0) -> np.random.Generator:
+        return At(begun)
+
+    def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
+        assert isinstance(rng, At)
+        found = []
+        for place in range(rng.place, rng.place + n):
+            known = self.board.known(arm, place)
+            found.append(self.function(arm, int(self.pool.order[place])) if known is None else known)
+        rng.place += n
+        return found  # type: ignore[return-value]  # checked as any value of a user's function
+
+
 class Source:
     """Hands over every arm's values in their order. Environments are drawn from ahead; a user's function, which may be
     a real experiment, is asked for what is needed and no more."""
@@ -54,14 +98,16 @@ class Source:
 
     def __init__(self, explorer: Explorer, sampler: Sampler, seed: int, run: int, batch: int = 1) -> None:
         m = explorer.problem.m
+        sampler = of_pool(explorer.problem, explorer.record, sampler)
         self.explorer, self.batch = explorer, batch  # samples between two looks
         if explorer.samples == 0:  # else its numbers were drawn before, and a moment is judged once
             explorer.policy.seed(seed, run)
+        asked = self.one_by_one = isinstance(sampler, ItemByItem)  # what is paid for is recorded at once
         self.draw: Callable[[int, int, np.random.Generator], Values] = (
             sampler.sample if isinstance(sampler, Environment) else sampler
         )
-        self.chunk = MOST if isinstance(sampler, Environment) else 1
-        if isinstance(sampler, Environment):
+        self.chunk = MOST if isinstance(sampler, Environment) and not asked else 1
+        if isinstance(sampler, Environment) and not asked:
             _same_sizes(explorer.problem, sampler)
         begin = sampler.stream if isinstance(sampler, Environment) else stream
         self.rngs: list[np.random.Generator] = [
@@ -69,7 +115,7 @@ class Source:
         ]
         self.stock: Ints = np.zeros((m, 8), dtype=np.int64)  # one line of a processor's cache an arm; see engine/enums.py
         self.laws: Floats = np.zeros(0)
-        law = law_of(sampler) if isinstance(sampler, Environment) else None
+        law = law_of(sampler) if isinstance(sampler, Environment) and not asked else None
         self.sure: bool = False  # whether no value need be checked
         if law is not None and self._fits(law) and not explorer.problem.finite:  # whose values are kept
             self.laws = np.ascontiguousarray(law.numbers)
@@ -168,7 +214,8 @@ class Source:
         if ready > 0:
             self.stock[arm, Shelf.USED] += ready
             self._tell(arm, self.buffer[arm, used : used + ready])
-        size = missing = n - ready
+        missing = n - ready
+        size = 1 if self.one_by_one else missing
         while missing > 0 and self.explorer.able[arm]:
             size = min(size, missing)
             values = self.drawn(arm, size)

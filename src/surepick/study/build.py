@@ -8,6 +8,7 @@ from typing import Any
 from ..arms import Arm, make_arms
 from ..checks import short
 from ..errors import ProblemError
+from ..pool import Pool
 from ..problems import Problem
 from ..problems.keys import NEEDED, Keys
 from ..problems.registry import find, study_kinds
@@ -123,6 +124,16 @@ def build_problem(place: Place, data: dict[str, object], arms: Arms, table: Tabl
         place.fail("arms", "this key is missing; give a list of names, a list of tables or the path of a CSV file.")
     with place.blame("problem"):
         return cls.from_study(arms, filled, table)
+
+
+def build_pool(place: Place, data: dict[str, object], problem: Problem) -> Problem:
+    """The problem, all arms of which are judged on the items of a pool."""
+    keys = place.check(schema.PoolKeys, data, "pool")
+    items = keys.items
+    if isinstance(items, str):
+        items = read_table(place.path(items)).texts("item", "which names the items")
+    with place.blame("pool"):
+        return problem.pooled(Pool(items, keys.seed))
 
 
 def _filled(place: Place, keys: Keys, data: dict[str, object], prefix: str, table: Table | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arms import Floats
-from ..errors import UnknownArmError
+from ..errors import ObservationError, StudyError, UnknownArmError
 from ..explorer import Explorer
 from ..problems import Problem
 from .tables import Table
@@ -25,6 +25,26 @@ def read_observations(table: Table, problem: Problem) -> list[Floats]:
     for i, rows in _rows_of_arms(table, problem).items():
         values[i] = np.array([value for _, value in rows])
     return values
+
+
+def read_scores(table: Table, problem: Problem) -> list[tuple[tuple[str, Hashable], float]]:
+    """The ((candidate, item), score) of every row of a table with the columns ``arm``, ``item`` and ``value``, checked."""
+    assert problem.pool is not None
+    values: dict[int, float] = {}
+    for rows in _rows_of_arms(table, problem).values():
+        values.update(rows)
+    found = []
+    names, items = table.texts("arm"), table.texts("item", "which says on which item of the pool the score is")
+    for row, (name, item) in enumerate(zip(names, items, strict=True)):
+        key: Hashable = item
+        if not problem.pool.named:
+            key = table.whole(row, "item", item)
+        try:
+            problem.pool[key]
+        except ObservationError as error:
+            table.fail(row, "item", f"{error} {UNUSED}")
+        found.append(((name, key), values[row]))
+    return found
 
 
 def _rows_of_arms(table: Table, problem: Problem) -> dict[int, list[tuple[int, float]]]:
@@ -84,6 +104,8 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
     ``row`` were made together, and are told as rows.
     """
     problem = explorer.problem
+    if problem.pool is not None:
+        return _tell_scores(explorer, table)
     checked = [(row, i, value) for i, rows in _rows_of_arms(table, problem).items() for row, value in rows]
     marks = table.texts("order") if table.has("order") else ["0"] * len(table)
     together = table.texts("row") if table.has("row") else None
@@ -116,6 +138,16 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
     used = {table.find(name) for name in ("arm", "value", "order", "row")}
     unused = [title for j, title in enumerate(table.header) if j not in used]
     return Replayed(column, len(moments), certified_at if column else None, later, unused)
+
+
+def _tell_scores(explorer: Explorer, table: Table) -> Replayed:
+    """Tell an explorer with a pool the scores of a table: as one moment, each on its item."""
+    try:
+        explorer.tell_many(read_scores(table, explorer.problem))
+    except ObservationError as error:
+        raise StudyError(f"{table.path}: {error} {UNUSED}.") from None
+    used = {table.find(name) for name in ("arm", "value", "item")}
+    return Replayed(None, 1, None, 0, [title for j, title in enumerate(table.header) if j not in used])
 
 
 def _times(table: Table, marks: list[str]) -> list[Any]:

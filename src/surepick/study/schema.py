@@ -32,7 +32,7 @@ SettingKeys: type[Strict] = create_model("SettingKeys", __base__=Strict, **_sett
 
 
 class StudyKeys(SettingKeys):  # type: ignore[valid-type,misc]
-    """The top level: the settings, and ``arms``, ``problem`` and ``simulate``, which have models of their own."""
+    """The top level: the settings, and ``arms``, ``problem``, ``pool`` and ``simulate``, which have models of their own."""
 
     title: Annotated[str, _field("a text")] = ""
     seed: Annotated[int, Field(ge=0, description="a whole number of at least 0")] = 0
@@ -41,9 +41,15 @@ class StudyKeys(SettingKeys):  # type: ignore[valid-type,misc]
         int | str | list[object] | None, _field("a list of names, a list of tables, a whole number or the path of a CSV file")
     ] = None
     problem: Annotated[dict[str, object], _field('a table: write [problem] and below it kind = "top-k" or another')]
+    pool: Annotated[dict[str, object] | None, _field("a table: write [pool] and below it items = 2000")] = None
     simulate: Annotated[
         dict[str, object] | None, _field('a table: write [simulate] and below it kind = "bernoulli" or another')
     ] = None
+
+
+class PoolKeys(Strict):
+    items: Annotated[int | str | list[str], _field("a whole number, a list of names or the path of a CSV file (column item)")]
+    seed: Annotated[int, Field(ge=0, description="a whole number of at least 0")] = 0
 
 
 class ArmKeys(Strict):
@@ -97,6 +103,10 @@ class ReplayKeys(SimulateKeys):
     replace: Annotated[bool, _field("true or false")] = True
 
 
+class ScoresKeys(SimulateKeys):
+    file: Annotated[str, _field("the path of a CSV file with the columns arm (or candidate), item and value (or score)")]
+
+
 class VoterKeys(SimulateKeys):
     """A network that is written out, person by person."""
 
@@ -124,5 +134,6 @@ SIMULATE_KEYS: dict[str, type[SimulateKeys]] = {
     "beta": BetaKeys,
     "gaussian": GaussianKeys,
     "replay": ReplayKeys,
+    "scores": ScoresKeys,
     "voter-model": RandomVoterKeys,
 }

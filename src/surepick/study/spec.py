@@ -22,7 +22,7 @@ from ..explorer import Explorer
 from ..problems import Problem
 from ..problems.registry import find
 from ..settings import NAMES, Settings
-from .build import build_arms, build_problem
+from .build import build_arms, build_pool, build_problem
 from .complaints import Place
 from .schema import StudyKeys
 from .tables import Table, read_text
@@ -81,6 +81,8 @@ class StudySpec(Settings):
         keys = place.check(StudyKeys, data)
         arms, table = build_arms(place, keys.arms, find(keys.problem.get("kind")) or Problem, keys.problem)
         problem = build_problem(place, keys.problem, arms, table)
+        if keys.pool is not None:
+            problem = build_pool(place, keys.pool, problem)
         environment = None if keys.simulate is None else build_world(place, keys.simulate, problem, table)
         with place.blame(""):
             spec = cls(

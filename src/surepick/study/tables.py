@@ -18,7 +18,9 @@ from ..errors import StudyError
 NAMED = ("arm", "value")  # columns that options of surepick check name
 ALIASES = {
     "stratum": ("stratum", "arm", "name", "site", "variant"),
-    "arm": ("arm", "stratum", "variant", "site", "name"),
+    "arm": ("arm", "stratum", "variant", "site", "name", "candidate", "model"),
+    "item": ("item", "question", "doc_id"),
+    "value": ("value", "score"),
     "N": ("n", "size"),
     "S": ("s", "sd"),
     "variance": ("variance", "var"),

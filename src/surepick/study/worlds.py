@@ -7,13 +7,13 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ..arms import Arm
-from ..environments import Bernoulli, Beta, Environment, Gaussian, Replay, VoterModel
+from ..environments import Bernoulli, Beta, Environment, Gaussian, Replay, Scores, VoterModel
 from ..errors import StudyError
 from ..problems import Problem
 from . import schema
 from .complaints import Place
 from .needs import Need
-from .observations import read_observations
+from .observations import read_observations, read_scores
 from .tables import Table, read_table
 
 
@@ -35,6 +35,8 @@ def build_world(place: Place, data: dict[str, object], problem: Problem, table: 
                 world = Gaussian(mean, sd)
             case schema.ReplayKeys():
                 return _replay(read_table(place.path(keys.file)), problem, keys.replace)
+            case schema.ScoresKeys():
+                return _scores(place, read_table(place.path(keys.file)), problem)
             case schema.VoterKeys():
                 edges = [(u, v) for u, v in keys.edges]
                 world = VoterModel(keys.groups, edges, keys.innate, keys.stubbornness)
@@ -71,6 +73,27 @@ def _replay(table: Table, problem: Problem, replace: bool) -> Replay:
         if len(seen) == 0:
             raise StudyError(f"{table.path}: no row is about arm {name!r}; give at least one value an arm to replay.")
     return Replay(values, replace=replace)
+
+
+def _scores(place: Place, table: Table, problem: Problem) -> Scores:
+    """Every candidate's score on every item of the pool."""
+    pool = problem.pool
+    if pool is None:
+        place.fail("simulate.kind", "scores are those of items, so the study needs a [pool] with items = ...")
+    found = np.full((problem.m, pool.size), np.nan)
+    for row, ((name, item), score) in enumerate(read_scores(table, problem)):
+        i, place_ = problem.index[name], pool[item]
+        if not np.isnan(found[i, place_]):
+            table.fail(row, "item", f"item {item!r} of {name!r} has a score already; give a repetition an item of its own")
+        found[i, place_] = score
+    missing = np.argwhere(np.isnan(found))
+    if len(missing):
+        i, item = missing[0].tolist()
+        raise StudyError(
+            f"{table.path}: {len(missing):,} scores are missing, the first that of {problem.names[i]!r} on item "
+            f"{pool.names[item]!r}: a missing score is never guessed; say what it counts as."
+        )
+    return Scores(found, pool.names if pool.named else None)
 
 
 def _fits(place: Place, world: Environment, i: int, arm: Arm) -> None:
