@@ -10,7 +10,10 @@ import pytest
 from hypothesis import strategies as st
 
 import surepick as sp
+from surepick.policies import POLICIES
 from surepick.problems import resource_plan
+
+ALONE = [name for name in POLICIES if name != "race"]  # which needs a pool: see test_pool.py
 
 # Multiples of 1/16: ties are common and arithmetic is exact.
 SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 import surepick as sp
 from surepick.confidence import CONFIDENCES
-from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS, resource_plan
 from surepick.testing import check_confidence, check_policy, check_problem
 
-from .cases import CASES, boxes, vectors
+from .cases import ALONE, CASES, boxes, vectors
 from .reference import brute_solve, corners, decisions_of, exact_reward, points_of, varies
 
 BIMONOTONE = [
@@ -77,13 +76,13 @@ def test_a_class_explores_and_is_saved(problem: sp.Problem) -> None:
 LONG = ("ts-explore", "gap")  # their own constants ask for much evidence, or they are not compiled
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", ALONE)
 def test_a_policy_keeps_its_promises(name: str) -> None:
     check_policy(name, sp.BestArm(3) if name in LONG else None, runs=20)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", ALONE)
 def test_a_policy_keeps_its_promises_in_many_runs(name: str) -> None:
     check_policy(name, sp.BestArm(3) if name in LONG else None)
 

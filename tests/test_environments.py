@@ -45,7 +45,7 @@ def far_off(values: np.ndarray, mean: float, variance: float) -> bool:
 
 
 def test_every_environment_is_registered_and_tried_here() -> None:
-    assert set(ENVIRONMENTS) == set(WORLDS)
+    assert set(ENVIRONMENTS) - {"scores"} == set(WORLDS)  # which needs a pool; see test_pool.py
     assert all(type(world) is ENVIRONMENTS[name] for name, world in WORLDS.items())
 
 

@@ -16,6 +16,8 @@ from surepick.errors import SettingError
 from surepick.policies import POLICIES
 from surepick.problems import PROBLEMS
 
+from .cases import ALONE
+
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "benchmarks"))
 hard, bench, marks = import_module("hard"), import_module("errors"), import_module("marks")
@@ -30,9 +32,9 @@ def row_of(*words: str) -> hard.Row:
 def test_every_class_policy_and_sequence_is_there() -> None:
     own = {kind for kind, cls in PROBLEMS.items() if cls.__module__.startswith("surepick.")}
     assert {hard.problem_of(row.instance).kind for row in ROWS if row.table == "classes"} == own
-    assert {row.policy for row in ROWS if row.table == "policies"} == set(POLICIES)
+    assert {row.policy for row in ROWS if row.table == "policies"} == set(ALONE)
     assert {row.confidence for row in ROWS if row.table == "policies"} == {"auto", *CONFIDENCES}
-    for policy in POLICIES:
+    for policy in ALONE:
         for confidence in CONFIDENCES:
             counted = sum(row.runs for row in ROWS if (row.policy, row.confidence) == (policy, confidence))
             assert counted >= 20_000 or not counted
@@ -42,7 +44,7 @@ def test_every_class_policy_and_sequence_is_there() -> None:
 
 def test_no_pair_that_a_best_arm_accepts_is_left_out() -> None:
     problems = sp.BestArm(2), sp.BestArm(hard.coins(2), parameter="variance"), sp.BestArm(hard.normals(2))
-    for policy in POLICIES:
+    for policy in ALONE:
         for confidence in CONFIDENCES:
             able = 0
             for problem in problems:

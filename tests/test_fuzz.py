@@ -145,10 +145,12 @@ MADE: dict[str, dict[str, Any]] = {
     "Gaussian": {"mean": [1, 2], "sd": [1, 2]},
     "Matching": {"edges": [("a", 1), ("a", 2), ("b", 1), ("b", 2)]},
     "Path": {"edges": EDGES, "source": "a", "target": "c"},
+    "Pool": {"items": ["x", "y"], "seed": 0},
     "Program": {"arms": 3, "A": [[3, 4, 2]], "lower": [0], "upper": [6], "levels": [1, 1, 2]},
     "Replay": {"values_by_arm": [[0.5, 1], [0.1, 0.2]]},
     "ResourcePlan": {"cost": [[0, 1, 3], [0, 2, 3]], "caps": [2, 2], "require": 2},
     "SampleAllocation": {"sizes": [6, 16, 13], "budget": 13},
+    "Scores": {"table": [[1, 0, 1], [0, 0.5, 0]], "items": ["x", "y", "z"]},
     "Separable": {"rewards": times, "levels": [[0, 1], [0, 1]], "oracle": pick, "bimonotone": True},
     "SpanningTree": {"edges": EDGES},
     "Subsets": {"arms": 3, "decisions": [[1, 1, 0], [0, 0, 1]]},
@@ -204,7 +206,7 @@ def things() -> dict[str, tuple[Any, dict[str, Any]]]:
     classes = {name: getattr(sp, name) for name in MADE if isinstance(getattr(sp, name), type) and name != "Explorer"}
     for name, made in ({name: cls(**MADE[name]) for name, cls in classes.items()} | MORE).items():
         known: dict[str, Any] = {"values": [0.5, 1], "arm": 0, "n": 3, "rng": np.random.default_rng(0), "parameter": "mean"}
-        known |= {"seed": 0, "run": 0}
+        known |= {"seed": 0, "run": 0, "pool": sp.Pool(["x", "y", "z"])}
         if isinstance(made, sp.Problem):
             lower, upper = np.maximum(made.low, -1), np.minimum(made.high, 2)
             theta = (lower + (upper - lower) * np.linspace(0.2, 0.7, made.m)).tolist()
@@ -231,6 +233,12 @@ def things() -> dict[str, tuple[Any, dict[str, Any]]]:
     simulation = sp.simulate(sp.BestArm(2), sp.Bernoulli([0.9, 0.1]), runs=2, executor=1)
     found["Simulation"] = simulation, {"path": "table.csv"}
     return found
+
+
+def poolable(thing: object) -> bool:
+    """A problem of means of arms with bounds."""
+    kinds = {arm.kind for arm in thing.arms} if isinstance(thing, sp.Problem) else {"none"}
+    return isinstance(thing, sp.Problem) and thing.parameter.name == "mean" and kinds <= {"bounded", "bernoulli"}
 
 
 # What loops ask a problem: it gets arrays that have been checked, by check_vector among others.
@@ -345,6 +353,7 @@ def test_methods() -> None:
         for name, (thing, known) in things().items():
             for method in sorted(methods(thing), key=lambda method: method == "end"):  # after which nothing can be resumed
                 refuses = {"shortfall": not getattr(thing, "ranked", True), "pair": "variances" in name}  # what is good as well
+                refuses |= {"pooled": not poolable(thing), "sample": name == "Scores"}
                 if refuses.get(method):
                     continue
                 call = getattr(thing, method)

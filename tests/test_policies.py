@@ -15,12 +15,12 @@ from surepick.confidence import make_confidence
 from surepick.confidence.kl_lucb import KLLUCBInterval
 from surepick.errors import SettingError
 from surepick.estimators import Mean
-from surepick.policies import POLICIES, View, make_policy
+from surepick.policies import View, make_policy
 from surepick.problems.base import Constraints
 from surepick.problems.oracle import OracleProblem
 from surepick.run.drive import drive
 
-from .cases import CASES, boxes
+from .cases import ALONE, CASES, boxes
 from .reference import brute_solve, corners, points_of, varies
 
 TOP3 = [0.75, 0.70, 0.65, 0.55, 0.50, 0.45, 0.40, 0.35, 0.30, 0.25]
@@ -96,10 +96,10 @@ ABLE = {
 
 
 def test_every_policy_is_here() -> None:
-    assert set(ABLE) == set(POLICIES)
+    assert set(ABLE) == set(ALONE)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", ALONE)
 @pytest.mark.parametrize("name", WORLDS)
 def test_every_policy_on_every_class(name: str, policy: str) -> None:
     """It ends with the optimum, or says what it needs and who can."""
@@ -119,7 +119,7 @@ def test_every_policy_on_every_class(name: str, policy: str) -> None:
     assert outcome.certificate.gap == 0
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", ALONE)
 def test_ties_end_at_the_budget(policy: str) -> None:
     """Two decisions that are equally good: no certificate at epsilon = 0, whatever the policy, and a message that says so."""
     outcome = sp.explore(sp.BestArm(2), sp.Bernoulli([0.5, 0.5]), policy=policy, confidence="own", budget=1500, batch=20, seed=1)
@@ -129,7 +129,7 @@ def test_ties_end_at_the_budget(policy: str) -> None:
 
 
 def test_asking_twice_gives_the_same_answer() -> None:
-    for policy in POLICIES:
+    for policy in ALONE:
         ex = sp.Explorer(sp.TopK(4, 2), policy=policy)
         for arm, mean in enumerate([0.8, 0.6, 0.5, 0.2]):
             ex.tell(arm, np.tile([0.0, 1.0, mean], 30))
@@ -137,7 +137,7 @@ def test_asking_twice_gives_the_same_answer() -> None:
         assert len(ex.ask(6)) == 6
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", ALONE)
 def test_asking_changes_nothing(policy: str) -> None:
     """Never asked, asked once or asked a hundred times between two tells: the same arms, and the same certificate."""
     world, runs = sp.Bernoulli([0.95, 0.7, 0.5, 0.3, 0.1]), []
@@ -256,7 +256,7 @@ LONG = ("matching", "gap"), ("path", "gap")
 def both() -> list[object]:
     """Every policy on every hard instance that it can do; TS-Explore takes minutes, two more have tests of their own, and ``gap``
     asks a solver in every round."""
-    pairs = [(name, policy) for name in HARD for policy in POLICIES if name in ABLE[policy]]
+    pairs = [(name, policy) for name in HARD for policy in ALONE if name in ABLE[policy]]
     return [pytest.param(*pair, marks=[pytest.mark.slow] if pair[1] in SLOW or pair in LONG else []) for pair in pairs]
 
 

@@ -44,7 +44,7 @@ class Pool:
     >>> import surepick as sp
     >>> pool = sp.Pool(["q1", "q2", "q3", "q4"], seed=0)
     >>> pool.size, [pool.names[i] for i in pool.order]
-    (4, ['q2', 'q4', 'q3', 'q1'])
+    (4, ['q3', 'q1', 'q2', 'q4'])
     """
 
     def __init__(self, items: int | Sequence[Hashable], seed: int | tuple[int, ...] = 0) -> None:

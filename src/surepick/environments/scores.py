@@ -68,6 +68,8 @@ class Scores(Environment):
 
     def ordered(self, pool: Pool) -> InOrder:
         """The scores in the order of a pool."""
+        if not isinstance(pool, Pool):
+            raise ProblemError(f"pool must be a Pool of the items, such as scores.pool(0), not {short(pool)}.", key="pool")
         if pool.size != self.table.shape[1]:
             raise ProblemError(
                 f"The table has {self.table.shape[1]:,} items and the pool {pool.size:,}: make it with pool = scores.pool(seed).",

@@ -102,7 +102,8 @@ class Source:
         self.explorer, self.batch = explorer, batch  # samples between two looks
         if explorer.samples == 0:  # else its numbers were drawn before, and a moment is judged once
             explorer.policy.seed(seed, run)
-        asked = self.one_by_one = isinstance(sampler, ItemByItem)  # what is paid for is recorded at once
+        self.one_by_one: bool = isinstance(sampler, ItemByItem)  # what is paid for is recorded at once
+        asked = self.one_by_one
         self.draw: Callable[[int, int, np.random.Generator], Values] = (
             sampler.sample if isinstance(sampler, Environment) else sampler
         )

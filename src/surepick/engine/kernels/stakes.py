@@ -30,6 +30,7 @@ proportion to the distance, so only distances up to a limit are looked at; linea
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -47,20 +48,20 @@ NOTHING = -1e12  # the evidence of an arm that has none
 NEAR = 1.03  # slopes nearer than this, as a factor, are as good
 
 
-def priors():
+def priors() -> np.ndarray[Any, Any]:
     """v: what every stake has of an arm's capital where stakes are about S_k, a row each."""
     found = np.empty((NO_STAKE, NO_STAKE + 1))
     for k in range(NO_STAKE):
         for j in range(NO_STAKE + 1):
             away = j - k
             found[k, j] = 0.5 if away == 0 else 0.2 * 10.0 ** (away + 1) if away < 0 else 0.2 * 3.5 ** (1 - away)
-    return found / found.sum(axis=1, keepdims=True)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def weights():
+def weights() -> np.ndarray[Any, Any]:
     """w: what every S_k has of the capital of all arms. The least ones are for differences so small that much is spent anyway."""
     found = np.array([1.0 if k < 9 else 0.6 ** (k - 8) for k in range(NO_STAKE)])
-    return found / found.sum()
+    return np.asarray(found / found.sum())
 
 
 SHAPES = priors()
