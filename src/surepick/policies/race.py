@@ -170,8 +170,8 @@ class _Seen:
         self.policy, self.asked, self.epsilon, self.size = policy, (delta, epsilon), epsilon, size
         self.counts: Ints = np.zeros(problem.m, dtype=np.int64)
         spent = delta * (1.0 - policy.box_share)
+        self.spent = spent
         self.exact = spent * (EXACT_SHARE if epsilon > 0 else 1.0)
-        self.level_near = math.log(policy.pairs) - math.log(max(spent - self.exact, TINY))
         arm = problem.arms[0]
         low, high = (arm.low, arm.high) if policy.sign > 0 else (arm.high, arm.low)  # units rise with what is looked for
         k = getattr(problem, "k", 1)
@@ -202,10 +202,11 @@ class _Seen:
     # -- a test of every choice ----------------------------------------------------------------------------------------
 
     def _by_sets(self, scores: Floats, board: Board) -> None:
-        counts, known = board.counts, self._known(board)
+        counts = board.counts
         anew = [sets.advance(scores, group, counts) for group, sets in zip(self.policy.groups, self.sets, strict=True)]
         if not any(anew) and self.slack is None and not (counts == self.size).any():
             return
+        known = self._known(board)
         self.near, worst = self.slack is not None, math.inf
         for group, sets in zip(self.policy.groups, self.sets, strict=True):
             if (counts[group] == self.size).all():  # nothing is left to be unsure of, whatever was excluded before
@@ -237,9 +238,7 @@ class _Seen:
 
     def _slight(self, h: Ints, low: Ints) -> bool:
         """Candidates h are certainly at most epsilon worse than those."""
-        assert self.slack is not None
-        enough = self.slack.most[h, low] >= self.level_near
-        return bool((enough | self.slack.sure(h, low)).all())
+        return bool((self._slightly(h, low) <= self.spent).all())
 
     # -- a test of every exchange ----------------------------------------------------------------------------------------
 
