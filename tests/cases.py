@@ -13,7 +13,7 @@ import surepick as sp
 from surepick.policies import POLICIES
 from surepick.problems import resource_plan
 
-ALONE = [name for name in POLICIES if name != "race"]  # which needs a pool: see test_pool.py
+ALONE = [name for name in POLICIES if name not in ("race", "sorting")]  # which need a pool: see test_pool.py, test_ranking.py
 
 # Multiples of 1/16: ties are common and arithmetic is exact.
 SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)
@@ -36,6 +36,11 @@ def best_of_each(draw: st.DrawFn) -> sp.Problem:
     k = draw(st.integers(1, 2))
     groups = [g for g in range(draw(st.integers(1, 3))) for _ in range(draw(st.integers(k, 3)))]
     return sp.BestOfEach(len(groups), draw(st.permutations(groups)), k, sense=draw(SENSES))
+
+
+@st.composite
+def ranking(draw: st.DrawFn) -> sp.Problem:
+    return sp.Ranking(draw(st.integers(1, 5)), sense=draw(SENSES))
 
 
 @st.composite
@@ -165,6 +170,7 @@ CASES = {
     "best-arm": best_arm(),
     "top-k": top_k(),
     "best-of-each": best_of_each(),
+    "ranking": ranking(),
     "spanning-tree": spanning_tree(),
     "subsets": subsets(),
     "real-vectors": real_vectors(),

@@ -58,6 +58,11 @@ def _(problem: sp.Separable) -> Decisions:
 
 
 @decisions_of.register
+def _(problem: sp.Ranking) -> Decisions:
+    return list(itertools.permutations(range(1, problem.m + 1)))
+
+
+@decisions_of.register
 def _(problem: sp.SpanningTree) -> Decisions:
     return [y for y in itertools.product((0, 1), repeat=problem.m) if _is_tree(problem, y)]
 
@@ -153,6 +158,13 @@ def _(problem: sp.Separable, theta: np.ndarray, y: tuple[float, ...]) -> Fractio
 
 
 @exact_reward.register
+def _(problem: sp.Ranking, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
+    """Over all pairs, the parameter of the one that is ranked above the other."""
+    pairs = itertools.permutations(range(problem.m), 2)
+    return sum((Fraction(float(problem.sign * theta[i])) for i, j in pairs if y[i] < y[j]), Fraction(0))
+
+
+@exact_reward.register
 def _(problem: sp.SampleAllocation, theta: np.ndarray, y: tuple[float, ...]) -> Fraction:
     n = [Fraction(x) for x in problem.sizes.tolist()]
     return -sum((n[i] / sum(n)) ** 2 * Fraction(float(theta[i])) / y[i] for i in range(problem.m))
@@ -181,6 +193,11 @@ def _(problem: sp.Separable, best: Decisions) -> tuple[float, ...]:
 @leading.register
 def _(problem: sp.Subsets, best: Decisions) -> tuple[float, ...]:
     return best[0]
+
+
+@leading.register
+def _(problem: sp.Ranking, best: Decisions) -> tuple[float, ...]:
+    return min(best)  # ties to the lower index
 
 
 @leading.register(sp.BestOfEach)

@@ -476,6 +476,20 @@ def test_check_without_a_plan_and_with_tied_estimates(cli, study, tmp_path):
     assert "The estimates tie" in out
 
 
+def test_sentences_are_wrapped_at_words_on_a_terminal_only(monkeypatch, capsys):
+    from surepick.cli import talk
+
+    monkeypatch.setenv("COLUMNS", "20")
+    sentence = "So far, with probability at least 0.95 it is within reach."
+    talk.say(sentence)
+    assert capsys.readouterr().out == sentence + "\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    talk.say(sentence)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 20
+    assert out.split() == sentence.split()
+
+
 def test_tables_keep_their_names_and_digits_in_a_narrow_terminal(monkeypatch):
     from surepick.cli import talk
 

@@ -17,7 +17,8 @@ from .cases import ALONE, CASES, boxes, vectors
 from .reference import brute_solve, corners, decisions_of, exact_reward, points_of, varies
 
 BIMONOTONE = [
-    "best-arm", "top-k", "best-of-each", "spanning-tree", "sample-allocation", "convex-plan", "unequal-arms", "separable-theta",
+    "best-arm", "top-k", "best-of-each", "ranking", "spanning-tree", "sample-allocation", "convex-plan", "unequal-arms",
+    "separable-theta",
 ]  # fmt: skip
 every_class = pytest.mark.parametrize("name", CASES)
 
@@ -26,6 +27,7 @@ SMALL = [
     sp.BestArm(4, sense="min"),
     sp.TopK(5, 2),
     sp.BestOfEach(6, [0, 0, 0, 1, 1, 1]),
+    sp.Ranking(4, sense="min"),
     sp.SpanningTree([(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]),
     sp.Matching([(0, "a"), (0, "b"), (1, "a"), (1, "b"), (2, "b")]),
     sp.Path([(0, 1), (1, 3), (0, 2), (2, 3), (0, 3)], 0, 3),

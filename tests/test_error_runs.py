@@ -31,7 +31,9 @@ def row_of(*words: str) -> hard.Row:
 
 def test_every_class_policy_and_sequence_is_there() -> None:
     own = {kind for kind, cls in PROBLEMS.items() if cls.__module__.startswith("surepick.")}
-    assert {hard.problem_of(row.instance).kind for row in ROWS if row.table == "classes"} == own
+    assert {hard.problem_of(row.instance).kind for row in ROWS if row.table == "classes"} == own - {
+        "ranking"
+    }  # see benchmarks/pool.py
     assert {row.policy for row in ROWS if row.table == "policies"} == set(ALONE)
     assert {row.confidence for row in ROWS if row.table == "policies"} == {"auto", *CONFIDENCES}
     for policy in ALONE:

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -152,14 +153,17 @@ MADE: dict[str, dict[str, Any]] = {
     "SampleAllocation": {"sizes": [6, 16, 13], "budget": 13},
     "Scores": {"table": [[1, 0, 1], [0, 0.5, 0]], "items": ["x", "y", "z"]},
     "Separable": {"rewards": times, "levels": [[0, 1], [0, 1]], "oracle": pick, "bimonotone": True},
+    "Ranking": {"arms": 3},
     "SpanningTree": {"edges": EDGES},
     "Subsets": {"arms": 3, "decisions": [[1, 1, 0], [0, 0, 1]]},
     "TopK": {"arms": 4, "k": 2},
     "VoterModel": {"groups": ["x", "x", "y"], "edges": [(0, 1), (1, 2)], "innate": [1, 0, 0.5], "stubbornness": [0.5, 0.5, 0.2]},
     "allocate": {"sizes": [6, 16, 13], "variances": [0, 0.05, 0.2], "budget": 13},
+    "evaluate": {"explorer": sp.Explorer(sp.BestArm(2), pool=sp.Pool(4)), "function": lambda candidate, item: 0.5, "retries": 0},
     "explore": {"problem": sp.BestArm(2), "sampler": sp.Bernoulli([0.9, 0.1]), "budget": 100},
     "hardness": {"problem": sp.TopK(3, 1), "theta": [0.9, 0.5, 0.1]},
     "load": {"path": "study.toml"},
+    "read_results": {"metric": "acc", "missing": "drop", "candidates": ["a", "b"]},  # of the file below
     "simulate": {"problem": sp.BestArm(2), "environment": sp.Bernoulli([0.9, 0.1]), "policies": ["coci"], "runs": 2, "budget": 50,
                  "executor": 1},
 }  # fmt: skip
@@ -295,7 +299,7 @@ def attempt(call: Callable[..., Any], given: dict[str, Any]) -> Exception | None
         assert "\n" not in said, said
         return error
     except OwnError as error:
-        assert call in (sp.explore, sp.simulate)  # a sampler's or a progress function's error ends the run as it is
+        assert call in (sp.evaluate, sp.explore, sp.simulate)  # a sampler's or a progress function's error ends the run as it is
         return error
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -336,12 +340,15 @@ def fuzz(name: str, call: Callable[..., Any], good: dict[str, Any], rounds: int,
 def elsewhere(tmp_path, monkeypatch):
     """Where junk that is a path does no harm."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text("model,item,acc,f1\na,x,1,1\nb,x,0,1\na,y,1,0\n", encoding="utf-8")
     (tmp_path / "study.toml").write_text('arms = ["a", "b"]\n[problem]\nkind = "best-arm"\n', encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(MADE))
 def test_constructors_and_functions(name: str) -> None:
     call = getattr(sp, name)
+    if name == "read_results":
+        call = partial(call, "scores.csv")
     good = arguments(call, MADE[name])
     call(**good)  # what is good is taken, and compiled code is loaded
     with bounded():
@@ -353,7 +360,12 @@ def test_methods() -> None:
         for name, (thing, known) in things().items():
             for method in sorted(methods(thing), key=lambda method: method == "end"):  # after which nothing can be resumed
                 refuses = {"shortfall": not getattr(thing, "ranked", True), "pair": "variances" in name}  # what is good as well
-                refuses |= {"pooled": not poolable(thing), "sample": name == "Scores"}
+                refuses |= {
+                    "pooled": not poolable(thing),
+                    "sample": name == "Scores",
+                    "standings": True,
+                    "expect": True,
+                }  # there is no pool
                 if refuses.get(method):
                     continue
                 call = getattr(thing, method)

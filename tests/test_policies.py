@@ -250,12 +250,12 @@ def errors(name: str, policy: str, factor: float, batch: int, budget: int | None
 
 
 SLOW = ("ts-explore", "joint-linear", "pac")
-LONG = ("matching", "gap"), ("path", "gap")
+LONG = ("matching", "gap"), ("path", "gap"), ("top-k", "joint")
 
 
 def both() -> list[object]:
-    """Every policy on every hard instance that it can do; TS-Explore takes minutes, two more have tests of their own, and ``gap``
-    asks a solver in every round."""
+    """Every policy on every hard instance that it can do. TS-Explore takes minutes, three more have tests of their own,
+    and ``gap`` asks a solver in every round."""
     pairs = [(name, policy) for name in HARD for policy in ALONE if name in ABLE[policy]]
     return [pytest.param(*pair, marks=[pytest.mark.slow] if pair[1] in SLOW or pair in LONG else []) for pair in pairs]
 

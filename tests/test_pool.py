@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 import surepick as sp
 from surepick.confidence.sets import Sets
-from surepick.confidence.shared import Shared, growth, log_mean, stakes
+from surepick.confidence.shared import Shared, begun, growth, learnt, log_mean, stakes
 from surepick.errors import ObservationError, ProblemError, SamplerError, SettingError, StudyError
 from surepick.policies import Race
 from surepick.pool import Board, Pool
@@ -40,12 +40,12 @@ def all_orders(table: np.ndarray) -> list[np.ndarray]:
 
 def pair_capital(ordered: np.ndarray, stop: int, slack: float = 0.0) -> float:
     """Mean capital of all bets that the first has the larger mean, after so many items."""
-    size, share = ordered.shape[1], stakes(ordered.shape[1])
-    logs, past = np.zeros(len(share)), 0.0
+    size, logs, past, squares = ordered.shape[1], begun(()), 0.0, 0.0
     for t in range(stop):
         difference = ordered[0, t] - ordered[1, t]
-        logs += growth(share, difference, past, size - t, size, slack)
+        logs += growth(learnt(past + slack * t, squares, t, size), difference, past, size - t, size, slack)
         past += difference
+        squares += difference**2
     return float(np.exp(log_mean(logs)))
 
 
@@ -84,6 +84,50 @@ def test_the_best_choice_is_seldom_excluded_over_all_orders(k: int) -> None:
         peaks = np.array([peak(ordered, k, best) for ordered in all_orders(table)])
         for alpha in (0.5, 0.2, 0.1, 0.05):
             assert (peaks >= 1 / alpha * (1 + 1e-9)).mean() <= alpha + 1e-12
+
+
+SENT: list[bool] = []  # whether anybody was, run by run
+
+
+def capitals(ordered: np.ndarray, k: int, best: tuple[int, ...], prices: np.ndarray, peeking: bool = False) -> list[float]:
+    """The capital against a choice after every item, where candidates are sent ahead as soon as one item is known; peeking is a
+    planted bug: their scores on later items serve as if they were earlier ones."""
+    m, size = ordered.shape
+    sets = Sets(m, k, size, 0.0, 1.0, math.inf, prices)
+    found, row = [1.0], 0
+    for t in range(size):
+        counts = np.where(sets.ahead.sent, size, t + 1)
+        if peeking and sets.ahead.sent.any():
+            sets.sums[sets.ahead.sent] = ordered[sets.ahead.sent, : t + 1].sum(axis=1)
+        sets.advance(ordered, np.arange(m), counts)
+        sets.advance(ordered, np.arange(m), np.where(sets.ahead.sent, size, counts))
+        rows = [i for i, chosen in enumerate(sets.left) if tuple(np.flatnonzero(chosen)) == best]
+        if not rows:
+            return [*found, *[math.inf] * (size - t)]
+        row = rows[0]
+        found.append(float(np.exp(log_mean(sets.logs[:, [row]])[0])))
+    SENT.append(bool(sets.ahead.sent.any()))
+    return found
+
+
+TIED = {
+    "coins": np.array([[1, 1, 0, 1, 0, 0], [0, 1, 1, 1, 0, 0], [1, 0, 0, 1, 1, 0.0]]),
+    "grades": np.array([[0.9, 0.1, 0.4, 0.7, 0.2, 0.6], [0.2, 0.6, 0.9, 0.1, 0.4, 0.7], [0.7, 0.2, 0.6, 0.9, 0.1, 0.4]]),
+}
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_sent_ahead_the_capital_is_at_most_one_over_all_orders(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exactly: where all tie, whoever is known, nothing is won on average, after any number of items."""
+    monkeypatch.setattr("surepick.confidence.ahead.FEWEST", 1)
+    prices = np.array([1.0, 8.0, 20.0])
+    SENT.clear()
+    runs = [capitals(ordered, 1, (2,), prices) for ordered in all_orders(TIED[name])]
+    means = np.mean(runs, axis=0)
+    assert (means <= 1 + 1e-9).all()
+    assert np.mean(SENT) > 0.5
+    peeked = [capitals(ordered, 1, (2,), prices, peeking=True) for ordered in all_orders(TIED[name])]
+    assert np.mean(peeked, axis=0).max() > 1.01
 
 
 def test_planted_bugs_are_caught() -> None:
@@ -318,6 +362,42 @@ def test_study_files(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("model,question,score\nant,q0,1\nant,r0,1\n")
     with pytest.raises(StudyError, match=r"bad\.csv, line 3, column 'question': There is no item called 'r0'"):
         sp.study.tell_table(spec.explorer(), sp.study.read_table(tmp_path / "bad.csv"))
+
+
+def test_items_of_a_table_of_scores(tmp_path: Path) -> None:
+    """Each of them is there once a candidate."""
+    table = responses(np.random.default_rng(3), 3, 20, spacing=0.6)
+    (tmp_path / "scores.csv").write_text(table_of(table, MODELS))
+    study = tmp_path / "study.toml"
+    text = f'arms = {MODELS}\n[problem]\nkind = "best-arm"\n[pool]\nitems = "scores.csv"\n'
+    study.write_text(text)
+    pool = sp.load(study).problem.pool
+    assert pool is not None
+    assert pool.names == [f"q{j}" for j in range(20)]
+    (tmp_path / "scores.csv").write_text("item\nq0\nq1\nq0\n")  # these are only items
+    with pytest.raises(StudyError, match="Two items are called 'q0'"):
+        sp.load(study)
+    (tmp_path / "scores.csv").write_text(table_of(table, MODELS))
+    study.write_text(text.replace('"scores.csv"', "20") + '[simulate]\nkind = "scores"\nfile = "scores.csv"\n')
+    with pytest.raises(
+        StudyError, match=r"'q0' is a name, and .* numbers \(items = 20, from 0 on\).* items = \"scores\.csv\" if"
+    ):
+        sp.load(study)
+    spec = sp.study.StudySpec.from_dict({"arms": MODELS, "problem": {"kind": "best-arm"}, "pool": {"items": 20}})
+    with pytest.raises(StudyError) as caught:
+        sp.study.tell_table(spec.explorer(), sp.study.read_table(tmp_path / "scores.csv"))
+    assert str(caught.value).count("Nothing ") == 1
+
+
+def test_a_refusal_says_once_that_nothing_was_used(tmp_path: Path) -> None:
+    spec = sp.study.StudySpec.from_dict({"arms": MODELS, "problem": {"kind": "best-arm"}, "pool": {"items": ["a", "b", "c"]}})
+    explorer = spec.explorer()
+    last = explorer.pool.names[explorer.pool.order[-1]]  # type: ignore[union-attr]
+    (tmp_path / "few.csv").write_text(f"model,item,score\nant,{last},1\n")
+    with pytest.raises(StudyError, match=r"out of order.*up to where there are some\. Nothing of this file was used\.\Z"):
+        sp.study.tell_table(explorer, sp.study.read_table(tmp_path / "few.csv"))
+    with pytest.raises(ObservationError, match=r"the first ones are 'a', 'b', 'c'\. Nothing was recorded\.\Z"):
+        explorer.tell(("ant", "elsewhere"), 1.0)
 
 
 def test_no_forecast_is_made_from_means_alone() -> None:
@@ -589,3 +669,80 @@ def test_names_of_the_pool() -> None:
     board = Board(2, 3)
     assert board.told.tolist() == [0, 0]
     assert repr(pool) == "Pool(2 items, seed=0)"
+
+
+# -- prices -----------------------------------------------------------------------------------------------------------------
+
+
+def priced(table: np.ndarray, prices: np.ndarray, seed: int = 0, k: int = 1, **asked: object) -> sp.Explorer:
+    arms = [sp.Arm(f"m{i}", cost=float(price)) for i, price in enumerate(prices)]
+    return sp.Explorer(sp.TopK(arms, k), pool=sp.Pool(table.shape[1], seed), **asked)  # type: ignore[arg-type]
+
+
+def test_cheap_candidates_are_sent_ahead_where_dear_ones_gain_by_it() -> None:
+    """Total cost, against the same tests where prices are not told."""
+    rng, prices = np.random.default_rng(4), np.where(np.arange(8) % 2 == 0, 1.0, 40.0)
+    blind = told = sent = 0.0
+    for seed in range(4):
+        table = responses(rng, 8, 1000)
+        without = sp.explore(priced(table, np.ones(8), seed), sp.Scores(table))
+        explorer = priced(table, prices, seed)
+        outcome = sp.explore(explorer, sp.Scores(table))
+        assert outcome.certified
+        blind += float((without.counts * prices).sum())
+        told += outcome.certificate.cost
+        sent += (outcome.counts == 1000).any()
+    assert sent > 1
+    assert told < 0.97 * blind
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_wrong_answers_stay_below_delta_with_prices(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surepick.confidence.ahead.FEWEST", 5)
+    rng, runs, wrong, sent = np.random.default_rng(k), 150, 0, 0
+    for seed in range(runs):
+        table = responses(rng, 4, 60, 0.02)
+        explorer = priced(table, np.array([1.0, 30.0, 2.0, 90.0]), seed, k, delta=0.2)
+        outcome = sp.explore(explorer, sp.Scores(table), batch=8)
+        means = table.mean(axis=1)
+        chosen = outcome.decision > 0
+        wrong += means[chosen].min() < means[~chosen].max() - 1e-12
+        sent += len(set(outcome.counts[outcome.counts < 60])) > 0 and (outcome.counts == 60).any()
+    assert wrong <= binom.isf(1e-6, runs, 0.2)
+    assert sent > 0.1 * runs
+
+
+def test_who_is_sent_ahead_comes_first_and_survives_a_file(tmp_path: Path) -> None:
+    rng, prices = np.random.default_rng(4), np.where(np.arange(8) % 2 == 0, 1.0, 40.0)
+    table = responses(rng, 8, 1000)
+    scores, explorer = sp.Scores(table), priced(table, prices)
+    ordered = scores.ordered(explorer.pool).table
+
+    def tell(pairs: list[tuple[int, int]]) -> None:
+        explorer.tell_many([((i, item), ordered[i, explorer.pool.places[item]]) for i, item in pairs])
+
+    asked = explorer.ask(50)
+    while len({i for i, _ in asked}) > 1:
+        tell(asked)
+        asked = explorer.ask(50)
+    (ahead,) = {i for i, _ in asked}  # one candidate, fifty times
+    assert prices[ahead] == 1.0
+    assert len(set(explorer.ask(5000)[: 1000 - int(explorer.counts[ahead])])) == 1000 - explorer.counts[ahead]
+    tell(asked)
+    explorer.save(tmp_path / "sent.json")
+    again = sp.Explorer.load(tmp_path / "sent.json")
+    assert again.ask(100) == explorer.ask(100)
+    again.end(int(ahead))  # nobody is compared any more
+    assert again.done
+    assert not again.certified
+    while asked := explorer.ask(50):
+        tell(asked)
+    assert explorer.certified
+
+
+def test_arms_come_in_the_order_of_the_rows() -> None:
+    scores = sp.Scores([[1, 1, 1, 1], [0, 0, 0, 0]], candidates=["ant", "bee"])
+    assert sp.explore(sp.BestArm(scores.candidates), scores).certificate.chosen == {"ant": 1}
+    assert sp.explore(sp.BestArm(2), scores).decision.tolist() == [1, 0]
+    with pytest.raises(ProblemError, match="Arm 0 is 'bee', and row 0 of the scores is 'ant'"):
+        sp.explore(sp.BestArm(["bee", "ant"]), scores)

@@ -49,6 +49,7 @@ MAKERS = {  # one of every class
     "best-arm": lambda: sp.BestArm(4),
     "top-k": lambda: sp.TopK(4, k=2),
     "best-of-each": lambda: sp.BestOfEach(4, [0, 0, 1, 1]),
+    "ranking": lambda: sp.Ranking(4),
     "spanning-tree": lambda: sp.SpanningTree(EDGES),
     "matching": lambda: sp.Matching([(u, v) for u in "ab" for v in "cd"]),
     "path": lambda: sp.Path(EDGES, "a", "d"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # what type checkers see; tests/test_types.py holds it, __all
     from . import policies as policies
     from . import problems as problems
     from . import study as study
+    from . import survey as survey
     from . import testing as testing
     from .arms import Arm
     from .certificate import Certificate, Outcome
@@ -32,6 +33,7 @@ if TYPE_CHECKING:  # what type checkers see; tests/test_types.py holds it, __all
         Path,
         Problem,
         Program,
+        Ranking,
         ResourcePlan,
         SampleAllocation,
         Separable,
@@ -40,8 +42,9 @@ if TYPE_CHECKING:  # what type checkers see; tests/test_types.py holds it, __all
         TopK,
         allocate,
     )
+    from .run.evaluate import evaluate
     from .run.explore import explore
-    from .study import load
+    from .study import load, read_results
 
 __version__ = "0.1.0"
 
@@ -68,6 +71,7 @@ _HOME = {
     "Pool": "pool",
     "Problem": "problems",
     "Program": "problems",
+    "Ranking": "problems",
     "Replay": "environments",
     "ResourcePlan": "problems",
     "SampleAllocation": "problems",
@@ -80,20 +84,22 @@ _HOME = {
     "TopK": "problems",
     "VoterModel": "environments",
     "allocate": "problems",
+    "evaluate": "run.evaluate",
     "explore": "run.explore",
     "hardness": "difficulty",
     "load": "study",
+    "read_results": "study",
     "simulate": "lab",
 }
 
 # Rooms that are reached by their name: sp.policies.TSExplore, sp.lab.Trace.
-_ROOMS = ("confidence", "environments", "errors", "lab", "policies", "problems", "study", "testing")
+_ROOMS = ("confidence", "environments", "errors", "lab", "policies", "problems", "study", "survey", "testing")
 
 __all__ = [
     "Arm", "Bernoulli", "BestArm", "BestOfEach", "Beta", "Certificate", "Environment", "Estimator", "Explorer", "Gaussian",
-    "Hardness", "Matching", "Outcome", "Path", "Pool", "Problem", "Program", "Replay", "ResourcePlan", "SampleAllocation",
-    "Scores", "Separable", "Simulation", "SpanningTree", "Subsets", "SurepickError", "TopK", "VoterModel", "allocate", "explore",
-    "hardness", "load", "simulate",
+    "Hardness", "Matching", "Outcome", "Path", "Pool", "Problem", "Program", "Ranking", "Replay", "ResourcePlan",
+    "SampleAllocation", "Scores", "Separable", "Simulation", "SpanningTree", "Subsets", "SurepickError", "TopK", "VoterModel",
+    "allocate", "evaluate", "explore", "hardness", "load", "read_results", "simulate",
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import display
+from . import order as orders
 from .arms import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Certificate:
         As asked for.
     gap : float
         With probability at least 1 - delta the decision is worse than the best one by at most this much: in units of the
-        reward, or, if ``relative``, as a share of the best reward's size. 0 if every arm is decided.
+        reward, or, if ``relative``, as a share of the best reward's size. 0 if every arm is decided. Of a ranking on a pool: no
+        two in wrong order are further apart than this.
     gap_per_arm : float or None
         With probability at least 1 - delta every arm of the decision is within this of the k-th best (of its group). None for
         classes other than best-arm, top-k and best-of-each. 0 if every arm is decided.
@@ -73,6 +75,14 @@ class Certificate:
         How many items all arms share, and the seed of their order.
     kinds : list of str
         What is assumed of values: they are ``"bounded"`` (0/1 values are), ``"subgaussian"`` or ``"normal"``, by the arms.
+    above, close : array of bool or None
+        Of a ranking: [i, j] is True if arm i is certainly at least as good as arm j, and if the two are certainly within epsilon
+        of each other. All of this holds together with probability at least 1 - delta. ``groups`` and ``ranks`` say it in names.
+    guess : array or None
+        What would be best if the estimates were right, where the decision is another one: that of the smallest certified gap. The
+        policy ``pac`` decides so. None if the two agree, or the decision is certified.
+    remark : str
+        How the reward is meant, where that is in question; the last one of ``conditions``.
     waiting : list
         The arms with half a pair, where variances come from pairs of values: until the other half is there, nothing is certified.
     """
@@ -105,6 +115,10 @@ class Certificate:
     finite: bool = False
     kinds: list[str] = field(default_factory=lambda: ["bounded"])
     pool: tuple[int, Any] | None = None
+    above: Bools | None = None
+    close: Bools | None = None
+    guess: np.ndarray[Any, Any] | None = None
+    remark: str = ""
 
     @property
     def conditions(self) -> list[str]:
@@ -129,6 +143,7 @@ class Certificate:
             "Whether and when a value was told did not depend on the value.",
             "Values were told in the order in which they came, or as one moment.",
             "Delta, epsilon, the bounds and the problem were fixed before the data were seen.",
+            *([self.remark] if self.remark else []),
         ]
 
     def _of_pool(self, size: int, seed: Any) -> list[str]:
@@ -146,6 +161,19 @@ class Certificate:
         return {name: y for name, y in zip(self.names, self.decision.tolist(), strict=True) if y}
 
     @property
+    def groups(self) -> list[list[Any]] | None:
+        """Of a ranking: the arms in groups, the best first. Every arm of a group is certainly at least as good as every arm of
+        those behind it. None for other decisions."""
+        if self.above is None:
+            return None
+        return [[self.names[i] for i in group] for group in orders.groups(self.above, self.decision)]
+
+    @property
+    def ranks(self) -> tuple[Ints, Ints] | None:
+        """Of a ranking: the best and the worst rank that every arm may have. None for other decisions."""
+        return None if self.above is None else orders.ranks(self.above)
+
+    @property
     def _several(self) -> bool:
         """The decision takes several arms, each of which may fall short of the k-th best: a sum is not one of them."""
         return self.gap_per_arm is not None and int(self.decision.sum()) > 1
@@ -155,6 +183,12 @@ class Certificate:
         """What stands most in the way of a certificate, in words."""
         if self.rival is None:
             return None
+        if self.above is not None:
+            swapped = np.flatnonzero(self.rival != self.decision)
+            if len(swapped) == 0:
+                return None
+            names = [self.names[i] for i in swapped[np.argsort(self.decision[swapped])]]
+            return f"the order of {display.listed(names)}"
         steps = self.rival - self.decision
         less = [name for name, step in zip(self.names, steps, strict=True) if step < 0]
         more = [name for name, step in zip(self.names, steps, strict=True) if step > 0]
@@ -176,6 +210,7 @@ class Certificate:
             "gap_per_arm": None if self.gap_per_arm is None else _plain(self.gap_per_arm),
             "rival": None if self.rival is None else self.rival.tolist(),
             "blocking": self.blocking,
+            **({} if self.guess is None else {"guess": self.guess.tolist()}),
             "attained": self.attained,
             "samples": self.samples,
             **({} if self.cost is None else {"cost": self.cost}),
@@ -188,17 +223,36 @@ class Certificate:
             "rule": self.rule,
             "confidence": self.confidence,
             "arms": list(map(str, self.names)),
+            **self._of_order(),
             **({} if self.pool is None else {"items": self.pool[0], "seed": self.pool[1]}),
             "ended": list(map(str, self.ended)),
             "waiting": list(map(str, self.waiting)),
             "conditions": self.conditions,
         }
 
+    def _of_order(self) -> dict[str, Any]:
+        """What a ranking has besides."""
+        if self.above is None or self.close is None or self.groups is None or self.ranks is None:
+            return {}
+        best, worst = self.ranks
+        names = list(map(str, self.names))
+        pairs = np.argwhere(np.triu(self.close, 1)).tolist() if self.epsilon > 0 else []
+        return {
+            "groups": [list(map(str, group)) for group in self.groups],
+            "best_rank": best.tolist(),
+            "worst_rank": worst.tolist(),
+            "within_epsilon": [[names[i], names[j]] for i, j in pairs],
+        }
+
     def __str__(self) -> str:
         least = f"{1 - self.delta:.10g}" if self.delta > 1e-9 else f"1 - {self.delta:g}"
         sure, given = f"with probability at least {least}", ", if arms are independent" if self.independent else ""
+        if self.pool is not None:
+            given = f" on {'this item' if self.pool[0] == 1 else f'these {self.pool[0]:,} items'}"
         paid = "" if self.cost is None else f" at a cost of {self.cost:,.12g}"
         after = f"after {self.samples:,} sample{'' if self.samples == 1 else 's'}{paid}"
+        if self.groups is not None:
+            return self._ranked(after, sure, given)
         if self.certified and self.undecided.any():
             if self.per_arm and self._several:
                 return f"Certified {after}: {sure} each of these arms is within {self.epsilon:g} of {self.yardstick}{given}."
@@ -223,6 +277,31 @@ class Certificate:
         no_more = f" {display.listed(self.ended)} can be sampled no more." if self.ended else ""
         return f"Not certified {after}: {arms} undecided.{no_more}{so_far}"
 
+    def _ranked(self, after: str, sure: str, given: str) -> str:
+        """What is certain of a ranking."""
+        left = int(self.undecided.sum())
+        if self.certified and left == 0:
+            return f"Certified {after}: {sure} this ranking is right{given}."
+        if self.certified and (self.pool is None or self.policy.partition(":")[0] != "sorting"):
+            apart = f"{100 * self.epsilon:g} % of the best reward" if self.relative else f"{self.epsilon:g}"
+            return f"Certified {after}: {sure} pairs in wrong order are {apart} apart in all, at most{given}."
+        if self.certified:
+            return f"Certified {after}: {sure} any two are in the right order, or within {self.epsilon:g} of each other{given}."
+        if left == 0:
+            return f"So far, {after}: {sure} this ranking is right{given}. {self._why_not()}"
+        arms = "1 arm" if left == 1 else f"{left} arms"
+        no_more = f" {display.listed(self.ended)} can be sampled no more." if self.ended else ""
+        return f"Not certified {after}: the rank of {arms} is open.{no_more}{self._order_so_far(sure, given)}"
+
+    def _order_so_far(self, sure: str, given: str) -> str:
+        """What is certain of an order that is not."""
+        groups, (best, worst) = self.groups or [], self.ranks or (self.counts, self.counts)
+        width, first = float((worst - best + 1).mean()), int((best == 1).sum())
+        known = [f"there are {len(groups)} groups, each above the next"] if len(groups) > 1 else []
+        known += [f"the first is one of {first}"] if 1 < first < len(best) else []
+        known += [f"an arm may have {width:.1f} ranks on average"] if width < len(best) else []
+        return f" So far, {sure}{given} {', and '.join(known[:2])}." if known else ""
+
     def _why_not(self) -> str:
         """Why there is no certificate although no arm is undecided."""
         if not self.waiting:
@@ -231,25 +310,38 @@ class Certificate:
         return f"It is not certified because variances come from pairs, and {display.listed(self.waiting)} {missing}."
 
     def to_frame(self) -> pd.DataFrame:
-        """A row an arm: ``arm`` (its name), ``decision``, ``estimate``, ``lower``, ``upper``, ``counts`` and ``undecided``."""
+        """A row an arm: ``arm`` (its name), ``decision``, ``estimate``, ``lower``, ``upper``, ``counts`` and ``undecided``.
+
+        Of a ranking also ``best_rank``, ``worst_rank`` and ``group``, in the order of the ranking.
+        """
         import pandas as pd
 
         names = pd.Series(self.names, dtype=object)
         parts = ("decision", "estimate", "lower", "upper", "counts", "undecided")
-        return pd.DataFrame({"arm": names, **{part: getattr(self, part) for part in parts}})
+        frame = pd.DataFrame({"arm": names, **{part: getattr(self, part) for part in parts}})
+        if self.ranks is None or self.groups is None:
+            return frame
+        group = {name: number for number, members in enumerate(self.groups, 1) for name in members}
+        frame["best_rank"], frame["worst_rank"] = self.ranks
+        frame["group"] = [group[name] for name in self.names]
+        return frame.sort_values("decision", ignore_index=True)
 
     def __repr__(self) -> str:
         return f"<Certificate of {self._spelled()}: {str(self)[:-1]}>"
 
     def _spelled(self) -> str:
         """The decision in a few words."""
+        if self.above is not None:
+            return display.listed([self.names[i] for i in np.argsort(self.decision, kind="stable")])
         return display.listed([arm if y == 1 else f"{display.name(arm)} = {y:g}" for arm, y in self.chosen.items()]) or "nothing"
 
     def _repr_html_(self) -> str:
         order = np.arange(len(self.names))
-        if len(order) > display.ROWS:  # the arms of the decision first, then those that are undecided
+        if self.above is not None:
+            order = np.argsort(self.decision, kind="stable")[: display.ROWS]
+        elif len(order) > display.ROWS:  # the arms of the decision first, then those that are undecided
             order = np.lexsort((~self.undecided, self.decision == 0))[: display.ROWS]
-        header = ["arm", "decision", "estimate", "lower", "upper", "samples", ""]
+        header = ["arm", "decision" if self.above is None else "rank", "estimate", "lower", "upper", "samples", ""]
         columns = (self.decision, self.estimate, self.lower, self.upper, self.counts)
         rows = [
             [

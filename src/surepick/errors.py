@@ -10,6 +10,7 @@
     │   └── UnknownArmError     an arm that the problem does not have (also a LookupError)
     ├── SettingError            delta, epsilon, budget, policy, confidence (also a ValueError)
     ├── SamplerError            a sampler of yours raised; carries what was observed until then (also a RuntimeError)
+    │   └── EvaluationError     an evaluation failed every try; nothing is guessed in its place
     └── StudyError              a study file or a data file; names the file and the key (also a ValueError)
 
 Each message is a sentence that says what was wrong, where, and what to do about it; ``key`` says where for programs.
@@ -83,6 +84,21 @@ class SamplerError(SurepickError, RuntimeError):
     def __init__(self, message: str, explorer: Any, outcome: Any, arm: Any) -> None:
         super().__init__(message)
         self.explorer, self.outcome, self.arm = explorer, outcome, arm
+
+
+class EvaluationError(SamplerError):
+    """The evaluation of a candidate, ``arm``, on an ``item`` failed every try, and what a failure counts as was not said.
+
+    Nothing is lost: ``explorer`` has all scores until then, and :func:`surepick.evaluate` goes on with it. ``failures`` has all
+    pairs that failed, as what was under way was finished: each with ``candidate``, ``item``, ``tries`` and ``why``.
+    """
+
+    item: Any
+    failures: list[Any]
+
+    def __init__(self, message: str, explorer: Any, outcome: Any, failures: list[Any]) -> None:
+        super().__init__(message, explorer, outcome, failures[0].candidate)
+        self.item, self.failures = failures[0].item, failures
 
 
 class StudyError(SurepickError, ValueError):

@@ -6,7 +6,7 @@ import copy
 import functools
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -20,11 +20,12 @@ from .confidence import Confidence
 from .errors import SettingError
 from .estimators import Record
 from .moment import Guarantee, Moment, told
-from .policies import Policy, Race, View
+from .policies import Policy, Race, Sorting, View
 from .policies.race import LARGE
-from .pool import Pool
+from .pool import Board, Pool
 from .problems.base import Problem
 from .settings import Settings
+from .standings import Standings, standings, why_not
 
 log: logging.Logger = logging.getLogger("surepick")
 
@@ -61,7 +62,7 @@ class Exploration:
         self.policy, self.confidence = settings.bound(problem)
         if isinstance(self.policy, Race) and settings.epsilon > 0 and problem.m > LARGE:
             raise SettingError(f"With an epsilon a pool takes at most {LARGE:,} candidates.", key="epsilon")
-        if isinstance(self.policy, Race) and settings.relative:
+        if isinstance(self.policy, (Race, Sorting)) and settings.relative:
             raise SettingError(
                 "On a pool epsilon is in units of the scores, for every candidate: leave out relative=True.", key="relative"
             )
@@ -301,6 +302,33 @@ class Exploration:
     def certificate(self) -> Certificate:
         """What the observations certify now; once certified, what they certified then."""
         return self._now.certificate if self._stopped is None else self._stopped
+
+    @alone
+    def standings(self, to: Hashable | None = None) -> Standings:
+        """How far every candidate on a pool is from the one that is chosen (in its group; of several the last one), or from the
+        candidate ``to``: the differences of their means over all items, with intervals. They are worked out from all scores so
+        far when asked for.
+
+        All of them hold together with probability at least 1 - delta, whoever is compared with whom, however often one looks.
+        This is a statement of its own: the certificate does without it, and pays nothing for it. That both are right has
+        probability at least 1 - 2 delta. The tests of the certificate are sharper, so it may be certain who is best while these
+        intervals still have 0 in them.
+
+        Examples
+        --------
+        >>> import surepick as sp
+        >>> world = sp.Scores([[1.0] * 60, [0.0, 0.0, 1.0] * 20])
+        >>> ex = sp.Explorer(sp.BestArm(["new", "old"]), pool=world.pool(0), spend=True, budget=60)
+        >>> certificate = sp.explore(ex, world).certificate
+        >>> ex.standings().to_frame().round(2)
+          candidate reference  difference  lower  upper  items
+        0       new       new        0.00   0.00   0.00     30
+        1       old       new       -0.73  -0.87  -0.52     30
+        """
+        if self.problem.pool is None or not isinstance(self.record, Board):
+            raise SettingError(why_not(self.problem) or "", key="pool")
+        other = None if to is None else self.problem.index[to]
+        return standings(self.problem, self.record, self.decision, self.delta, other)
 
     # -- what is kept ---------------------------------------------------------------------------------------------
 

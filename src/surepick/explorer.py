@@ -318,6 +318,26 @@ class Explorer(Exploration):
         return asked
 
     @alone
+    def expect(self, pairs: Iterable[tuple[Hashable, Hashable]]) -> None:
+        """Take the scores of these (candidate, item) pairs in any order, as if ``ask`` had given the pairs: an explorer of the
+        same pool did so before, and what came in after it was lost, but for these scores.
+
+        For pairs that :func:`surepick.evaluate` or a loop of yours was asked for, and not for items that were picked otherwise.
+        """
+        # Why this is safe: no test sees a score before all earlier ones of its candidate, in the pool's order, are there; until
+        # then it waits in Board.ahead. So whatever was lost, and why, items are taken in in the one random order, and what was
+        # lost is asked for again before anything behind it counts. Scores that were not asked for are refused as a rule because
+        # their gaps would wait for evaluations that nobody thought of making.
+        if self.pool is None:
+            raise SettingError("Pairs of a candidate and an item are expected on a pool only: make the explorer with pool=...")
+        board, given = self.record, entries(pairs)
+        assert isinstance(board, Board)
+        if given is None:
+            raise ObservationError(f"expect takes a list of (candidate, item) pairs, not {short(pairs)}. Nothing was recorded.")
+        for i, place in [candidate_and_place(self.problem, self.pool, pair) for pair in given]:
+            board.offered[i] = max(board.offered[i], place + 1)
+
+    @alone
     def arms_to_sample(self, n: int = 1, pending: Mapping[Any, int] | None = None) -> list[int]:
         """As ``ask``, in arms alone: on a pool each stands for its next item."""
         n = whole(n, "n", 1, MANY)

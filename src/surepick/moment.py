@@ -12,9 +12,11 @@ from .arms import Bools, Floats, Ints
 from .certificate import Certificate
 from .confidence import Confidence
 from .estimators import Moments, Record
+from .order import Order, nothing_known
 from .policies import Policy, View
 from .policies.base import lazy
 from .problems.base import Problem
+from .problems.ranking import Ranking
 from .settings import Settings
 
 
@@ -156,8 +158,30 @@ class Moment:
         return self.policy.attained(self.view) if self.started else 1.0
 
     @lazy
+    def order(self) -> Order:
+        """Of a ranking, what is certain of every two arms."""
+        return self.policy.order(self.view) if self.started else nothing_known(self.problem.m)
+
+    @lazy
+    def rival(self) -> np.ndarray[Any, Any] | None:
+        """What stands most in the way; None if nothing does, and before every arm has an estimate."""
+        if not (self.started and self.undecided.any()):
+            return None
+        rival = self.policy.rival(self.view)
+        return self.problem.named_on(*self.view.box, self.decision, rival)
+
+    @lazy
+    def guess(self) -> np.ndarray[Any, Any] | None:
+        """phi at the estimates, where the decision is another one and not certified."""
+        if not self.started or self.guarantee is not Guarantee.NONE:
+            return None
+        guess = self.policy.guess(self.view)
+        return None if guess is None or (guess == self.decision).all() else guess
+
+    @lazy
     def certificate(self) -> Certificate:
         problem, policy, record, asked = self.problem, self.policy, self.record, self.settings
+        order = self.order if isinstance(problem, Ranking) else None
         certified, (lower, upper) = self.guarantee is not Guarantee.NONE, self.box
         halves = policy.halves(self.confidence, record)
         return Certificate(
@@ -175,7 +199,9 @@ class Moment:
             estimate=record.estimates.copy(),
             counts=told(record).copy(),
             undecided=self.undecided.copy(),
-            rival=policy.rival(self.view) if self.started and self.undecided.any() else None,
+            rival=self.rival,
+            guess=self.guess,
+            remark=problem.remark,
             attained=self.attained if certified or self.spent else None,
             samples=self.samples,
             cost=problem.cost_of(told(record)) if problem.priced else None,
@@ -186,6 +212,8 @@ class Moment:
             independent=policy.independent,
             finite=problem.finite,
             kinds=problem.kinds,
+            above=None if order is None else order.above.copy(),
+            close=None if order is None else order.close.copy(),
             pool=None if problem.pool is None else (problem.pool.size, problem.pool.seed),
             ended=[problem.names[i] for i in np.flatnonzero(self.ended)],
             waiting=[] if halves is None else [problem.names[i] for i in np.flatnonzero(halves & ~self.over)],

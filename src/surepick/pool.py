@@ -85,7 +85,7 @@ class Pool:
         if self._index is not None:
             meant = nearest(item, map(str, self.names)) if isinstance(item, str) and self.size <= FEW else None
             hint = f"; did you mean {meant!r}?" if meant else f"; the first ones are {', '.join(map(short, self.names[:SHOWN]))}"
-        raise ObservationError(f"There is no item called {short(item)}{hint}")
+        raise ObservationError(f"There is no item called {short(item)}{hint}.")
 
     def __repr__(self) -> str:
         return f"Pool({self.size} items, seed={self.seed})"

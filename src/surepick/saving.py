@@ -32,6 +32,7 @@ Made = TypeVar("Made")  # an Explorer, which is made from what stands here and s
 VERSION = 1
 EARLIER = (Column.RANGE, Column.HELD, Column.FIRST)  # how many columns the tables of earlier files may have
 CHOSEN = ("policy", "confidence")  # settings that are written as texts
+ORDER = ("above", "close")  # of a ranking
 ARRAYS = ("decision", "lower", "upper", "estimate", "counts", "undecided", "rival")
 
 
@@ -291,14 +292,15 @@ def _of_certificate(certificate: Certificate) -> dict[str, Any]:
         del fields["finite"]
     if certificate.kinds == ["bounded"]:  # as before they were named
         del fields["kinds"]
-    if certificate.pool is None:
-        del fields["pool"]
+    for name in ("pool", *ORDER):
+        if fields[name] is None:
+            del fields[name]
     return {name: _plain(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in fields.items()}
 
 
 def _certificate_of(data: dict[str, Any]) -> Certificate:
     fields = {name: _back(value) for name, value in data.items()}
-    for name in ARRAYS:
+    for name in (*ARRAYS, *(part for part in ORDER if part in fields)):
         fields[name] = None if fields[name] is None else np.array(fields[name])
     return Certificate(**fields)
 

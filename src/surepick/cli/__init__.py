@@ -11,7 +11,7 @@ import typer
 from .. import __version__
 from ..engine import start
 from ..errors import SurepickError
-from . import allocate, check, demo, hardness, paper, run, simulate
+from . import allocate, check, compare, demo, estimate, evaluate, hardness, paper, plan, run, simulate
 from .talk import fail
 from .typed import Typed
 
@@ -42,7 +42,11 @@ def _root(
 app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("check")(check.check)
+app.command("compare")(compare.compare)
+app.command("evaluate")(evaluate.evaluate)
 app.command("allocate")(allocate.allocate)
+app.command("plan")(plan.plan)
+app.command("estimate")(estimate.estimate)
 app.command("hardness")(hardness.hardness)
 app.command("simulate")(simulate.simulate)
 app.command("paper")(paper.paper)

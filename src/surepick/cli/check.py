@@ -13,23 +13,30 @@ from .talk import AsJson, File, Plot, about, emit, plain, save_pictures, say, sh
 
 if TYPE_CHECKING:
     from ..explorer import Explorer
+    from ..problems import Problem
     from ..study import Replayed
+    from ..study.tables import Table
 
 PLANNED = 100  # samples, unless told
 FEWEST = 10  # values of an arm from which its deviation is taken seriously
+ASSUMED = (
+    "The column N is taken as how many people a stratum has, each of whom is asked once: finite = true in the study says so, "
+    "finite = false that people may be asked again, or that N are shares."
+)
 WIDE = 50.0  # standard deviations in a declared range, above which another kind is suggested
 
 
 def check(
     file: File,
     data: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            metavar="DATA.csv",
-            help="One row an observation: columns arm (or stratum, variant), value, and order (or time, date) if known.",
+            metavar="[DATA.csv]",
+            help="One row an observation: columns arm (or stratum, variant), value, and order (or time, date) if known. Left "
+            "out, or a header without rows: nothing is observed yet.",
             show_default=False,
         ),
-    ],
+    ] = None,
     next_: Annotated[
         int | None,
         typer.Option("--next", metavar="N", min=0, help="How many samples to plan; 100 unless told.", show_default=False),
@@ -54,17 +61,25 @@ def check(
     same entry in a column row were observed together, which needs dependent = true in the study, or --dependent.
 
     The plan says how many of the next N samples to take of each arm, or with --next-cost of as many as that cost pays for; it
-    changes when their values are in.
+    changes when their values are in. Without DATA.csv it is the first wave.
     """
-    from ..errors import SettingError
-    from ..study import load, read_table, tell_table
+    from ..errors import SettingError, StudyError
+    from ..study import Replayed, asked_once, load, read_table, tell_table
 
     if next_ is not None and next_cost is not None:
         raise SettingError("--next says how many samples to plan, and --next-cost what they may cost: give one of the two.")
     many = PLANNED if next_ is None else next_
-    spec = load(file).replace(dependent=dependent)
+    spec, assumed = asked_once(load(file).replace(dependent=dependent))
     explorer = spec.explorer()
-    told = tell_table(explorer, read_table(data).naming(arm=arm, value=value, order=order, row=row))
+    told = Replayed(None, 0, None, 0, [])
+    if data is not None:
+        observed = read_table(data, empty=True).naming(arm=arm, value=value, order=order, row=row)
+        try:
+            told = tell_table(explorer, observed)
+        except StudyError as error:
+            if assumed and _more_than_there_are(observed, spec.problem):
+                raise StudyError(f"{error} {ASSUMED}") from None
+            raise
     certificate = explorer.certificate()
     plan = explorer.plan(cost=next_cost) if next_cost is not None else explorer.plan(many) if many else {}
     total: float | None = None
@@ -73,13 +88,15 @@ def check(
 
         total = estimate_total(explorer)
     left = None if total is None else max(total - explorer.samples, 0.0)
-    pictures = save_pictures(certificate, plot, spec.title, spec.problem.parameter.name) if plot is not None else []
+    pictures: list[str] = []
+    if plot is not None:
+        pictures = save_pictures(certificate, plot, spec.title, spec.problem.parameter.name, explorer=explorer)
     wide = wide_ranges(explorer)
     if as_json:
         emit(
             {
                 "file": str(file),
-                "data": str(data),
+                "data": None if data is None else str(data),
                 "title": spec.title,
                 "problem": spec.problem.kind,
                 "certificate": certificate.to_dict(),
@@ -88,6 +105,7 @@ def check(
                 "certified_at": told.certified_at,
                 "later": told.later,
                 "unused_columns": told.unused,
+                "asked_once": assumed or spec.problem.finite,
                 "next": plan,
                 "expected_left": plain(left),
                 "wide_ranges": {name: plain(many) for name, many in wide.items()},
@@ -96,10 +114,14 @@ def check(
         )
         return
     show_certificate(certificate, spec.title)
-    if spec.problem.pool is None:
+    if not explorer.samples:
+        say("Nothing is observed yet: the plan is the first wave.")
+    elif spec.problem.pool is None:
         say(_judged(told))
     else:
         say(f"Judged item by item, in the order of seed {spec.problem.pool.seed}.")
+    if assumed:
+        say(ASSUMED)
     if told.unused:
         say(
             f"Not used: column{'s' if len(told.unused) > 1 else ''} {', '.join(told.unused)}. Values that were observed "
@@ -126,6 +148,14 @@ def check(
         say(_suggested(wide, spec.problem.parameter.name == "mean" and not spec.problem.finite))
     for picture in pictures:
         say(f"Saved {picture}")
+
+
+def _more_than_there_are(observed: Table, problem: Problem) -> bool:
+    """The table has more rows of an arm than its population."""
+    from collections import Counter
+
+    rows = Counter(observed.texts("arm"))
+    return any(rows[str(arm.name)] > arm.size for arm in problem.arms)
 
 
 def wide_ranges(explorer: Explorer) -> dict[str, float]:

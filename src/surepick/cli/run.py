@@ -65,7 +65,7 @@ def run(
     pictures: list[str] = []
     if plot is not None:
         pictures = save_pictures(
-            certificate, plot, spec.title, spec.problem.parameter.name, trace, proportions=_proportions(spec)
+            certificate, plot, spec.title, spec.problem.parameter.name, trace, proportions=_proportions(spec), explorer=explorer
         )  # fmt: skip
     if as_json:
         emit(

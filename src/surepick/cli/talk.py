@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..arms import Floats
     from ..certificate import Certificate
+    from ..explorer import Explorer
     from ..lab import Trace
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A study file (TOML).", show_default=False)]
@@ -24,6 +25,8 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FOLDER", help="Sav
 
 ROWS = 60  # arms that a table shows
 PLAIN = 110  # columns when the output is not a terminal
+USUAL = 80  # columns of a terminal, for which tables with long names are made if there is none
+LEAST = 24  # letters that an arm's name keeps on a line
 NARROWEST = 100  # columns of a table, however narrow the terminal
 
 
@@ -37,8 +40,10 @@ def console(*, stderr: bool = False, wide: bool = False) -> Console:
     return made
 
 
-def say(text: str = "", style: str | None = None) -> None:
-    console().print(text, style=style, soft_wrap=True)
+def say(text: str = "", style: str | None = None, *, stderr: bool = False) -> None:
+    """A sentence, wrapped at words on a terminal; elsewhere it is one line."""
+    terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    console(stderr=stderr).print(text, style=style, soft_wrap=not terminal)
 
 
 def emit(payload: dict[str, Any]) -> None:
@@ -51,7 +56,7 @@ def fail(kind: str, message: str, as_json: bool, key: str | None = None) -> int:
     if as_json:
         emit({"error": {"type": kind, "key": key, "message": message}})
     else:
-        console(stderr=True).print(message, style="red", soft_wrap=True)
+        say(message, "red", stderr=True)
     return 2
 
 
@@ -67,6 +72,18 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, styles: Sequ
     for i, row in enumerate(rows):
         grid.add_row(*(Text(cell) for cell in row), style=styles[i] if styles else None)
     console(wide=True).print(grid)
+
+
+def width() -> int:
+    """Columns that people see."""
+    return console().width if sys.stdout.isatty() else USUAL
+
+
+def folded(columns: Sequence[str], rows: Sequence[Sequence[str]], least: int = 12) -> list[list[str]]:
+    """The same rows, the names in front folded so that the table fits, as long as names keep so many letters."""
+    beside = sum(3 + max(map(len, cells)) for cells in list(zip(columns, *rows, strict=True))[1:])
+    room = max(width() - 2 - beside, least)  # a blank on either side
+    return [["\n".join(name[i : i + room] for i in range(0, len(name), room)), *cells] for name, *cells in rows]
 
 
 def number(x: float | None) -> str:
@@ -98,38 +115,52 @@ def show_certificate(certificate: Certificate, title: str = "") -> None:
     if title:
         say(title, "bold")
     say(str(certificate), "bold green" if certificate.certified else "bold yellow")
+    if certificate.above is not None:
+        from .ranking import show_order
+
+        show_order(certificate)
+        show_standing(certificate)
+        return
     decision, names = certificate.decision, [str(name) for name in certificate.names]
     chosen = [names[i] for i in np.flatnonzero(decision)]
     if set(decision.tolist()) <= {0, 1} and len(chosen) <= 20:
         say(f"{'Decision' if certificate.certified else 'Best guess'}: {', '.join(chosen) or 'none'}")
     # Of very many arms, show those that matter.
     matters = np.lexsort((decision == 0, ~certificate.undecided))[:ROWS]
-    shown = np.sort(matters)
+    shown, guess = np.sort(matters), certificate.guess
+    columns = ["arm", "samples", "estimate", "lower", "upper", "decision", *([] if guess is None else ["best guess"]), ""]
     table(
-        ["arm", "samples", "estimate", "lower", "upper", "decision", ""],
-        [
-            (
-                names[i],
-                f"{certificate.counts[i]:,}",
-                number(float(certificate.estimate[i])),
-                number(float(certificate.lower[i])),
-                number(float(certificate.upper[i])),
-                f"{decision[i]:g}",
-                "undecided" if certificate.undecided[i] else "",
-            )
-            for i in shown
-        ],
+        columns,
+        folded(
+            columns,
+            [
+                (
+                    names[i],
+                    f"{certificate.counts[i]:,}",
+                    number(float(certificate.estimate[i])),
+                    number(float(certificate.lower[i])),
+                    number(float(certificate.upper[i])),
+                    f"{decision[i]:g}",
+                    *([] if guess is None else [f"{guess[i]:g}"]),
+                    "undecided" if certificate.undecided[i] else "",
+                )
+                for i in shown
+            ],
+            LEAST,
+        ),
         styles=["yellow" if certificate.undecided[i] else "bold" if decision[i] else None for i in shown],
     )
     if len(shown) < len(names):
         say(f"{len(names) - len(shown):,} more arms are not shown; --json has them all.")
+    if guess is not None:
+        say("The decision is the one with the smallest certified gap; the best guess would be best if the estimates were right.")
     show_standing(certificate)
 
 
 def show_standing(certificate: Certificate) -> None:
     """How far from the best the decision may be, what stands in the way of more, and the confidence that was attained."""
     if certificate.undecided.any():
-        if certificate.certified:
+        if certificate.certified and certificate.above is None:
             per_arm = certificate.gap_per_arm if certificate.per_arm else None
             gap = (
                 gap_text(certificate.gap, certificate.relative)
@@ -182,15 +213,24 @@ def save_pictures(
     traces: Trace | Mapping[str, Trace] | None = None,
     marks: Mapping[str, float] | None = None,
     proportions: Floats | None = None,
+    explorer: Explorer | None = None,
 ) -> list[str]:
-    """The pictures of a certificate and, if there are traces, of how the gap fell; of a history, all that it shows."""
-    from ..lab import History, allocation, closing, gap, intervals, samples, save
+    """The pictures of a certificate and, if there are traces, of how the gap fell; of a history, all that it shows; of an
+    explorer with a pool, how its candidates compare, and how many evaluations that took."""
+    from ..lab import History, allocation, closing, evaluations, gap, intervals, ranks, samples, save, standings
+    from ..standings import why_not
 
     open_folder(folder)
     figures = {
         "intervals.png": intervals(certificate, title=title, parameter=parameter),
         "samples.png": samples(certificate, title=title),
     }
+    if certificate.above is not None:
+        figures["ranks.png"] = ranks(certificate, title=title)
+    if explorer is not None and explorer.pool is not None:
+        figures["evaluations.png"] = evaluations(explorer, title=title)
+        if why_not(explorer.problem) is None:
+            figures["standings.png"] = standings(explorer, title=title)
     if traces is not None:
         figures["gap.png"] = gap(traces, title=title, marks=marks)
     if isinstance(traces, History) and traces.certificates:

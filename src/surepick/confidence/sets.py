@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
-from .shared import ROUNDING, growth, log_mean, stakes
+from .ahead import Ahead
+from .shared import ROUNDING, begun, growth, learnt, log_mean, made
 
 
 def choices(m: int, k: int) -> int:
@@ -29,6 +30,9 @@ class Sets:
     whom, hangs on these scores alone; so it does not matter in which order they came, and why. Candidates that are in all choices
     left, or in none, are judged no further.
 
+    With prices a candidate may be sent ahead (:class:`~surepick.confidence.ahead.Ahead`): it is judged on all items before the
+    others go on, so that its mean is known to the bets from then on.
+
     Attributes
     ----------
     left : array of bool
@@ -39,7 +43,7 @@ class Sets:
         The least ln of the capital at which one was excluded.
     """
 
-    def __init__(self, m: int, k: int, size: int, low: float, high: float, level: float) -> None:
+    def __init__(self, m: int, k: int, size: int, low: float, high: float, level: float, prices: Floats | None = None) -> None:
         self.size: int = size
         self.low: float = low
         self.range: float = high - low
@@ -47,11 +51,12 @@ class Sets:
         self.left: Bools = np.zeros((choices(m, k), m), dtype=np.bool_)
         for row, chosen in enumerate(combinations(range(m), k)):
             self.left[row, list(chosen)] = True
-        self.share: Floats = stakes(size)
-        self.logs: Floats = np.zeros((len(self.share), len(self.left)))
+        self.logs: Floats = begun((len(self.left),))
         self.most: Floats = np.zeros(len(self.left))
         self.fallen: float = math.inf
         self.sums: Floats = np.zeros(m)  # in units of the range, of the items taken
+        self.products: Floats = np.zeros((m, m))  # sums of products of two candidates' scores, on the same items
+        self.ahead: Ahead = Ahead(self, np.ones(m) if prices is None else prices)
         self.items: int = 0
         self.undecided: Bools = self._undecided()
 
@@ -59,11 +64,22 @@ class Sets:
         return np.asarray(self.left.any(axis=0) & ~self.left.all(axis=0))
 
     def advance(self, scores: Floats, members: Ints, counts: Ints) -> bool:
-        """Take in the items on which all undecided candidates have scores; whether there were any. ``members`` are their rows."""
-        before, counts = self.items, counts[members]
-        while self.undecided.any() and self.items < self.size and (counts[self.undecided] > self.items).all():
-            self._take((scores[members, self.items] - self.low) / self.range)
-        return self.items > before
+        """Take in the items on which all undecided candidates have scores, and those who were sent ahead; whether there was
+        anything new. ``members`` are the rows of the candidates."""
+        anew, counts = False, counts[members]
+        while self.undecided.any() and self.items < self.size:
+            if (counts[self.ahead.waiting] < self.size).any():
+                break
+            if self.ahead.waiting.any():
+                self.ahead.arrive((scores[members] - self.low) / self.range)
+                self._keep(~self.ahead.contradicted(self.left))
+            elif (counts[self.undecided] > self.items).all():
+                self._take((scores[members, self.items] - self.low) / self.range)
+                self.ahead.send(self.left[0] & self.undecided)
+            else:
+                break
+            anew = True
+        return anew
 
     def _take(self, units: Floats) -> None:
         open_ = np.flatnonzero(self.undecided)
@@ -71,16 +87,33 @@ class Sets:
         inside = self.left[:, order]
         h = order[(~inside).argmax(axis=1)]
         low = order[inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)]
-        difference, past = units[h] - units[low], self.sums[h] - self.sums[low]
-        self.logs += growth(self.share, difference, past, self.size - self.items, self.size)
+        self.logs += self._growth(units, h, low)
         self.sums[open_] += units[open_]
+        self.products[np.ix_(open_, open_)] += np.multiply.outer(units[open_], units[open_])
         self.items += 1
         found = log_mean(self.logs)
         self.most = np.maximum(self.most, found)
         out = found >= self.level
         if out.any() and not out.all():
             self.fallen = min(self.fallen, float(self.most[out].min()))
-            self.left, self.logs, self.most = self.left[~out], self.logs[:, ~out], self.most[~out]
+            self._keep(~out)
+
+    def _growth(self, units: Floats, h: Ints, low: Ints) -> Floats:
+        """ln of what every bet makes of the next item, that h is better than l."""
+        left = self.size - self.items
+        difference, past = units[h] - units[low], self.sums[h] - self.sums[low]
+        squares = self.products[h, h] + self.products[low, low] - 2.0 * self.products[h, low]
+        found = growth(learnt(past, squares, self.items, self.size), difference, past, left, self.size)
+        known = np.flatnonzero(self.ahead.sent[h] | self.ahead.sent[low])
+        if len(known):
+            gain, room, past, squares = self.ahead.stake(units, h[known], low[known])
+            found[:, known] = made(learnt(past, squares, self.items, self.size), gain, room, left, self.size)
+        return found
+
+    def _keep(self, rows: Bools) -> None:
+        """These choices are left."""
+        if rows.any() and not rows.all():
+            self.left, self.logs, self.most = self.left[rows], self.logs[:, rows], self.most[rows]
             self.undecided = self._undecided()
 
     def best(self, known: Floats, counts: Ints) -> int:

@@ -192,13 +192,15 @@ class Tree(NamedTuple):
 
 class Allocation(NamedTuple):
     """So many units in all, least to most of every stratum; sizes compare as the strata's do, and squares are those of their
-    shares of the population."""
+    shares of the population. ``rest`` is 1/N, which a stratum's 1/n falls to when all N are asked, or 0 if people may be asked
+    again."""
 
     budget: int
     sizes: Array
     squares: Array
     least: Array
     most: Array
+    rest: Array
 
 
 class Plan(NamedTuple):

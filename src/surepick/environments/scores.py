@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arms import WIDEST, Floats, Ints
-from ..checks import entries, numbers, short
+from ..checks import entries, is_whole, label, numbers, short
 from ..errors import ParameterError, ProblemError
 from ..pool import Pool
 from .base import Environment
@@ -26,6 +26,8 @@ class Scores(Environment):
         No score may be missing.
     items : sequence, optional
         The names of the items.
+    candidates : sequence, optional
+        The names of the candidates.
 
     Examples
     --------
@@ -38,17 +40,21 @@ class Scores(Environment):
     array([1, 0])
     """
 
-    def __init__(self, table: ArrayLike, items: Sequence[Hashable] | None = None) -> None:
+    def __init__(
+        self, table: ArrayLike, items: Sequence[Hashable] | None = None, candidates: Sequence[Hashable] | None = None
+    ) -> None:
         given = numbers(table)
         if given is None or given.ndim != 2 or 0 in given.shape:
             raise ProblemError(
                 f"Give the scores as a table of numbers, a row a candidate and a column an item, not {short(table)}.", key="table"
             )
+        self.candidates: list[Any] | None = None if candidates is None else _names(candidates, given.shape[0])
         bad = np.argwhere(~(np.abs(given) <= WIDEST))
         if len(bad):
             i, item = bad[0].tolist()
+            who = f"candidate {i}" if self.candidates is None else short(self.candidates[i])
             raise ProblemError(
-                f"The score of candidate {i} on item {item} is {given[i, item]}, no finite number: a missing score is never "
+                f"The score of {who} on item {item} is {given[i, item]}, no finite number: a missing score is never "
                 "guessed; say what it counts as, or leave the item out for all candidates.",
                 key="table",
             )
@@ -65,6 +71,18 @@ class Scores(Environment):
 
     def populations(self) -> Ints:
         return np.full(self.m, self.table.shape[1])
+
+    def refuse_others(self, names: Sequence[Hashable]) -> None:
+        """Refuse arms that are called as the rows are, but come in another order; arms without names stand for the rows."""
+        if self.candidates is None or not set(names) & set(self.candidates):
+            return
+        for i, (name, row) in enumerate(zip(names, self.candidates, strict=False)):
+            if name != row:
+                raise ProblemError(
+                    f"Arm {i} is {short(name)}, and row {i} of the scores is {short(row)}: give the arms in the order of the "
+                    "rows, such as TopK(scores.candidates, k).",
+                    key="arms",
+                )
 
     def ordered(self, pool: Pool) -> InOrder:
         """The scores in the order of a pool."""
@@ -89,6 +107,21 @@ class Scores(Environment):
 
     def sample(self, arm: int, n: int, rng: np.random.Generator) -> Floats:
         raise ParameterError("Scores are read in the order of a pool: make the explorer with pool=scores.pool(seed).", key="pool")
+
+
+def _names(candidates: Sequence[Hashable], m: int) -> list[Any]:
+    """The names of the rows, all different."""
+    found = None if isinstance(candidates, (str, bytes)) else entries(candidates)
+    if found is None or len(found) != m:
+        raise ProblemError(f"There are {m:,} rows: give as many names of candidates, not {short(candidates)}.", key="candidates")
+    seen: set[Any] = set()
+    for i, name in enumerate(found):
+        if name is None or is_whole(name) or isinstance(name, (bool, float)) or not label(name):
+            raise ProblemError(f"A candidate cannot be called {short(name)} (row {i}): use texts or tuples.", key="candidates")
+        if name in seen:
+            raise ProblemError(f"Two candidates are called {short(name)}; give each a name of its own.", key="candidates")
+        seen.add(name)
+    return found
 
 
 class InOrder(Environment):

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from .plots import allocation, animate, closing, compare, errors, gap, intervals, samples, samples_against, save
+from .plots import (
+    allocation,
+    animate,
+    closing,
+    compare,
+    errors,
+    evaluations,
+    gap,
+    intervals,
+    ranks,
+    samples,
+    samples_against,
+    save,
+    standings,
+)
 from .simulate import simulate
 from .simulation import Simulation
 from .trace import History, Trace
@@ -18,10 +32,13 @@ __all__ = [
     "closing",
     "compare",
     "errors",
+    "evaluations",
     "gap",
     "intervals",
+    "ranks",
     "samples",
     "samples_against",
     "save",
     "simulate",
+    "standings",
 ]

@@ -18,6 +18,7 @@ from .lucb import LUCB
 from .pac import PAC
 from .paired import Paired
 from .race import Race
+from .sorting import Sorting
 from .ts_explore import TSExplore
 from .ugape import UGapE
 from .unified import Unified
@@ -30,6 +31,7 @@ POLICIES: dict[str, type[Policy]] = {
         JointLinear,
         Paired,
         Race,
+        Sorting,
         PAC,
         COCI,
         Uniform,
@@ -84,8 +86,9 @@ def automatic(problem: Problem, confidence: str | Confidence, epsilon: float, de
 
     For arms that may depend on each other, what rests on their intervals alone.
     """
-    if Race.needs(problem) is None:
-        return Race().bound(problem)
+    for on_pool in (Race, Sorting):
+        if on_pool.needs(problem) is None:
+            return on_pool().bound(problem)
     free = confidence in ("auto", "own") or isinstance(confidence, Auto)
     bets = isinstance(confidence, Betting) or str(confidence).partition(":")[0] == Betting.name
     if not dependent and (free or bets) and (epsilon == 0 or problem.linear):
@@ -112,6 +115,7 @@ __all__ = [
     "Paired",
     "Policy",
     "Race",
+    "Sorting",
     "TSExplore",
     "UGapE",
     "Unified",

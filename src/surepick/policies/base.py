@@ -14,6 +14,7 @@ from ..arms import Bools, Floats, Ints
 from ..checks import number
 from ..confidence import Confidence
 from ..estimators import Record
+from ..order import Order, of_box
 from ..parameters import Parametric
 from ..problems.base import Problem
 
@@ -179,6 +180,10 @@ class Policy(Parametric, ABC):
         """The decision as it stands."""
         return view.decision
 
+    def guess(self, view: View) -> np.ndarray[Any, Any] | None:
+        """phi at the estimates, if ``decision`` is another one; None if it is that."""
+        return None
+
     def undecided(self, view: View) -> Bools:
         """The arms whose entry of the optimal decision is not certain."""
         return view.undecided
@@ -194,6 +199,10 @@ class Policy(Parametric, ABC):
     def shortfall(self, view: View, decision: np.ndarray[Any, Any]) -> float:
         """How far any arm of the decision is from the k-th best of its group at most; for ``ranked`` problems."""
         return view.shortfall(decision)
+
+    def order(self, view: View) -> Order:
+        """Of a ranking: which arms are certainly before which, by the box."""
+        return of_box(*worth(view), 0.0 if view.relative else view.epsilon)
 
     def near(self, view: View) -> bool:
         """The decision is within epsilon of the best: its reward or, if that is asked for, every one of its arms."""
@@ -236,8 +245,8 @@ class Policy(Parametric, ABC):
     def spend(self, view: View, planned: Ints, n: int) -> list[int]:
         """The next n arms where the whole budget is to be spent: as ever, and once the decision is certain all arms, the least
         known first."""
-        if not self.certified(view):
-            return self.choose(view, planned, n)
+        if not self.certified(view) and (chosen := self.choose(view, planned, n)):
+            return chosen
         return spread(self.able(view, np.ones(self.problem.m, dtype=np.bool_)), planned, self.problem.priority, n)
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:

@@ -50,6 +50,9 @@ class PAC(Policy):
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         return self._best(view)[0]
 
+    def guess(self, view: View) -> np.ndarray[Any, Any]:
+        return view.decision
+
     def rival(self, view: View) -> np.ndarray[Any, Any]:
         return self._best(view)[1]
 

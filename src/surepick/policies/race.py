@@ -122,10 +122,21 @@ class Race(Policy):
     # -- what is judged next ---------------------------------------------------------------------------------------------
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
-        """The undecided candidates, those with the fewest scores first: one item after another. Nobody else's scores tell."""
+        """Those who are sent ahead; then the undecided candidates, those with the fewest scores first: one item after another.
+        Nobody else's scores tell."""
         most = self._useful(view, np.zeros(self.problem.m, dtype=np.bool_) if view.open is None else ~view.open)
-        open_ = np.flatnonzero(planned < most)
-        return level(open_, planned[open_], most[open_], n)
+        first, waiting = list[int](), self._waiting(view)
+        for arm in np.flatnonzero(waiting & (planned < most)).tolist():
+            first += [arm] * min(n - len(first), int(most[arm] - planned[arm]))
+        open_ = np.flatnonzero((planned < most) & ~waiting)
+        return first + level(open_, planned[open_], most[open_], n - len(first))
+
+    def _waiting(self, view: View) -> Bools:
+        """The candidates that are sent ahead, and not there yet."""
+        found = np.zeros(self.problem.m, dtype=np.bool_)
+        for group, sets in zip(self.groups, self._look(view).sets, strict=True):
+            found[group] = sets.ahead.waiting
+        return found
 
     def stuck(self, view: View, over: Bools) -> bool:
         """A candidate that has ended leaves those undecided with nothing to be compared with."""
@@ -134,12 +145,15 @@ class Race(Policy):
     def _useful(self, view: View, closed: Bools) -> Floats:
         """Up to how many scores of every candidate tell something, where some are closed: of a group that is compared as one, as
         many as those of its candidates have that are closed and undecided."""
-        undecided, sizes = self._look(view).undecided, self.problem.populations
+        seen, sizes = self._look(view), self.problem.populations
+        undecided = seen.undecided
         most = np.where(undecided & ~closed, sizes, 0.0)
-        for group in self.groups:
+        for group, sets in zip(self.groups, seen.sets, strict=True):
             short = group[undecided[group] & closed[group] & (view.counts[group] < sizes[group])]
             if len(short):
                 most[group] = np.minimum(most[group], view.counts[short].min())
+            if (closed[group] & sets.ahead.waiting).any():  # no item is taken any more
+                most[group] = np.minimum(most[group], sets.items)
         return np.asarray(most)
 
 
@@ -175,7 +189,8 @@ class _Seen:
         arm = problem.arms[0]
         low, high = (arm.low, arm.high) if policy.sign > 0 else (arm.high, arm.low)  # units rise with what is looked for
         k = getattr(problem, "k", 1)
-        self.sets = [Sets(len(group), k, size, low, high, math.log(len(policy.groups) / self.exact)) for group in policy.groups]
+        level, prices = math.log(max(len(policy.groups), 1) / self.exact), problem.dearness
+        self.sets = [Sets(len(group), k, size, low, high, level, prices[group]) for group in policy.groups]
         self.level_pairs = math.log(policy.pairs) - math.log(self.exact)
         self.shared = None if self.sets else Shared(problem.m, size, low, high)
         self.decision = problem.solve_at(np.zeros(problem.m))
@@ -206,16 +221,16 @@ class _Seen:
         anew = [sets.advance(scores, group, counts) for group, sets in zip(self.policy.groups, self.sets, strict=True)]
         if not any(anew) and self.slack is None and not (counts == self.size).any():
             return
-        known = self._known(board)
-        self.near, worst = self.slack is not None, math.inf
+        total, self.near, worst = self._known(board), self.slack is not None, math.inf
         for group, sets in zip(self.policy.groups, self.sets, strict=True):
             if (counts[group] == self.size).all():  # nothing is left to be unsure of, whatever was excluded before
-                self.decision[group] = _first(known[group], int(self.decision[group].sum()), self.size)
+                self.decision[group] = _first(total[group], int(self.decision[group].sum()), self.size)
                 self.undecided[group] = False
                 continue
-            best = sets.best(known[group], counts[group])
+            known, have = self._taken(total[group], counts[group], sets)
+            best = sets.best(known, have)
             self.decision[group] = sets.left[best]
-            open_ = np.flatnonzero(~sets.no_better(best, known[group], counts[group]))
+            open_ = np.flatnonzero(~sets.no_better(best, known, have))
             self.undecided[group] = sets.undecided if len(open_) else False
             if len(open_):
                 row = int(open_[sets.most[open_].argmin()])
@@ -225,6 +240,12 @@ class _Seen:
         self.rival = self.decision.copy()
         if worst < math.inf:
             self.rival[at] = instead
+
+    def _taken(self, total: Floats, counts: Ints, sets: Sets) -> tuple[Floats, Ints]:
+        """The sums that count, and of how many scores: of the items that were taken, or of all. Who asks at another moment, as
+        after a file was read, gets the same answer."""
+        whole = counts == self.size
+        return np.where(whole, total, sets.sums), np.where(whole, self.size, sets.items)
 
     def _known(self, board: Board) -> Floats:
         """The sums of all scores that count, in units of the range, which rise with what is looked for."""
@@ -273,13 +294,14 @@ class _Seen:
             high, low = self._exchanges()
             exact = _odds(self.policy.pairs / share, self.shared, high, low)
             found += np.minimum(exact, self._slightly(high, low)).tolist()
-        known, counts = self._known(board), board.counts
+        total, counts = self._known(board), board.counts
         for group, sets in zip(self.policy.groups, self.sets, strict=True):
             if (counts[group] == self.size).all():
                 continue
-            best = sets.best(known[group], counts[group])
+            known, have = self._taken(total[group], counts[group], sets)
+            best = sets.best(known, have)
             found.append(len(self.sets) / share * math.exp(-sets.fallen))
-            for row in np.flatnonzero(~sets.no_better(best, known[group], counts[group])).tolist():
+            for row in np.flatnonzero(~sets.no_better(best, known, have)).tolist():
                 near = float(self._slightly(*_exchanged(group, sets.left[best], sets.left[row])).max())
                 found.append(min(len(self.sets) / share * math.exp(-float(sets.most[row])), near))
         return max(found)

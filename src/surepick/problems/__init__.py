@@ -9,6 +9,7 @@ from .best_of_each import BestOfEach
 from .matching import Matching
 from .path import Path
 from .program import Program
+from .ranking import Ranking
 from .registry import PROBLEMS, register
 from .resource_plan import ResourcePlan
 from .sample_allocation import SampleAllocation
@@ -21,6 +22,7 @@ for _cls in (
     BestArm,
     TopK,
     BestOfEach,
+    Ranking,
     SpanningTree,
     Matching,
     Path,
@@ -41,6 +43,7 @@ __all__ = [
     "Path",
     "Problem",
     "Program",
+    "Ranking",
     "ResourcePlan",
     "SampleAllocation",
     "Separable",

@@ -218,6 +218,11 @@ class Problem(ABC):
         return bool((self.costs != 1.0).any())
 
     @property
+    def remark(self) -> str:
+        """What a certificate says besides of how the reward is meant; empty if nothing."""
+        return ""
+
+    @property
     def yardstick(self) -> str:
         """What every arm of a decision is compared with, in words: the best, the 2nd best of its group; "" if not ``ranked``."""
         return ""
@@ -341,6 +346,12 @@ class Problem(ABC):
         least, most = self.reward_range_on(lower, upper, decision)
         size = least + gap if least > 0 else -most - gap  # a reward falls short of the best; a cost exceeds it
         return gap / size if size > 0 else float("inf")
+
+    def named_on(
+        self, lower: Floats, upper: Floats, decision: np.ndarray[Any, Any], rival: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        """The rival as a certificate names it, which has to be a decision that one would take; policies may use a cheaper one."""
+        return rival
 
     def shortfall(self, lower: ArrayLike, upper: ArrayLike, decision: ArrayLike) -> tuple[np.ndarray[Any, Any], float]:
         """The most by which one arm of the decision can be worse than the k-th best of its group, and the exchange that shows it.

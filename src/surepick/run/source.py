@@ -58,6 +58,7 @@ def of_pool(problem: Problem, record: object, sampler: Sampler) -> Sampler:
         return sampler
     assert isinstance(record, Board)
     if isinstance(sampler, Scores):
+        sampler.refuse_others(problem.names)
         return sampler.ordered(problem.pool)
     if isinstance(sampler, Environment):
         raise SettingError(

@@ -36,6 +36,7 @@ problem.kind       its keys (those in brackets may be left out)                 
 best-arm           [sense, parameter]
 top-k              k, [sense, parameter]
 best-of-each       groups, [k, sense, parameter]                                     group
+ranking            [sense, parameter]
 spanning-tree      edges, [sense, parameter]; arms may be left out                   u and v
 matching           edges, [perfect, sense, parameter]; arms may be left out          u and v
 path               edges, source, target, [sense, parameter]; arms may be left out   u and v
@@ -67,7 +68,11 @@ voter-model        [sizes, share, ties, homophily, stubbornness, seed], random  
 from __future__ import annotations
 
 from .observations import Replayed, read_observations, tell_table
-from .spec import StudySpec, load, table_variances
+from .results import Results, read_results
+from .spec import StudySpec, asked_once, load, table_variances
 from .tables import Table, read_table
 
-__all__ = ["Replayed", "StudySpec", "Table", "load", "read_observations", "read_table", "table_variances", "tell_table"]
+__all__ = [
+    "Replayed", "Results", "StudySpec", "Table", "asked_once", "load", "read_observations", "read_results", "read_table",
+    "table_variances", "tell_table",
+]  # fmt: skip

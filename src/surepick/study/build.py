@@ -131,7 +131,10 @@ def build_pool(place: Place, data: dict[str, object], problem: Problem) -> Probl
     keys = place.check(schema.PoolKeys, data, "pool")
     items = keys.items
     if isinstance(items, str):
-        items = read_table(place.path(items)).texts("item", "which names the items")
+        named = read_table(place.path(items))
+        items = named.texts("item", "which names the items")
+        if named.find("arm") is not None:  # a table of scores has each item once a candidate
+            items = list(dict.fromkeys(items))
     with place.blame("pool"):
         return problem.pooled(Pool(items, keys.seed))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from ..arms import Floats
+from ..checks import short
 from ..errors import ObservationError, StudyError, UnknownArmError
 from ..explorer import Explorer
 from ..problems import Problem
+from ..run.marks import Mark
+from ..run.marks import mark as mark_of
 from .tables import Table
 
 UNUSED = "Nothing of this file was used"
+NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 
 
 def read_observations(table: Table, problem: Problem) -> list[Floats]:
@@ -38,6 +43,14 @@ def read_scores(table: Table, problem: Problem) -> list[tuple[tuple[str, Hashabl
     for row, (name, item) in enumerate(zip(names, items, strict=True)):
         key: Hashable = item
         if not problem.pool.named:
+            if not item.isdigit() and not NUMBER.fullmatch(item):
+                few = f"items = {problem.pool.size}, from 0 on"
+                way = f'items = "{table.path.name}" if this table has all of them'
+                table.fail(
+                    row,
+                    "item",
+                    f"{short(item)} is a name, and the items of the study are numbers ({few}): name them there, {way}. {UNUSED}",
+                )
             key = table.whole(row, "item", item)
         try:
             problem.pool[key]
@@ -142,11 +155,17 @@ def tell_table(explorer: Explorer, table: Table) -> Replayed:
 
 def _tell_scores(explorer: Explorer, table: Table) -> Replayed:
     """Tell an explorer with a pool the scores of a table: as one moment, each on its item."""
+    scores = read_scores(table, explorer.problem)
+    # A table that evaluate wrote for this very pool has what was asked for; gaps are what was under way when it was stopped.
+    marks = map(Mark.read, table.texts("pool") if table.has("pool") else [])
+    asked = {known and known.pool for known in marks} == {mark_of(explorer.problem)}
     try:
-        explorer.tell_many(read_scores(table, explorer.problem))
+        if asked:
+            explorer.expect([pair for pair, _ in scores])
+        explorer.tell_many(scores)
     except ObservationError as error:
-        raise StudyError(f"{table.path}: {error} {UNUSED}.") from None
-    used = {table.find(name) for name in ("arm", "value", "item")}
+        raise StudyError(f"{table.path}: {str(error).removesuffix(' Nothing was recorded.')} {UNUSED}.") from None
+    used = set(range(len(table.header))) if asked else {table.find(name) for name in ("arm", "value", "item")}
     return Replayed(None, 1, None, 0, [title for j, title in enumerate(table.header) if j not in used])
 
 

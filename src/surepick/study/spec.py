@@ -16,10 +16,10 @@ import numpy as np
 from ..arms import Floats
 from ..checks import file, short
 from ..environments import Environment
-from ..errors import StudyError
+from ..errors import ProblemError, StudyError
 from ..estimators import Mean, Variance
 from ..explorer import Explorer
-from ..problems import Problem
+from ..problems import Problem, SampleAllocation
 from ..problems.registry import find
 from ..settings import NAMES, Settings
 from .build import build_arms, build_pool, build_problem
@@ -27,6 +27,8 @@ from .complaints import Place
 from .schema import StudyKeys
 from .tables import Table, read_text
 from .worlds import build_world
+
+SQUARABLE = 1e150  # larger deviations have no square in floating point
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,6 +140,25 @@ class StudySpec(Settings):
         return f"<StudySpec {self.title or self.source!r}: {self.problem!r}, delta={self.delta:g}>"
 
 
+def asked_once(spec: StudySpec) -> tuple[StudySpec, bool]:
+    """The study for answers of real people: where it takes the sizes of strata from a table, and does not say whether people
+    may be asked again, each of them is asked once. Also whether that was assumed."""
+    given = spec.data.get("problem")
+    if not isinstance(spec.problem, SampleAllocation) or spec.problem.counted or not isinstance(given, dict):
+        return spec, False
+    if "finite" in given or "sizes" in given:
+        return spec, False
+    problem = spec.problem
+    try:
+        most = np.minimum(problem.most, problem.sizes)
+        counted = SampleAllocation(
+            problem.sizes, problem.budget, lower=problem.least, upper=most, arms=problem.arms, finite=True
+        )  # fmt: skip
+        return dataclasses.replace(spec, problem=counted), True
+    except ProblemError:  # sizes that are no counts of people
+        return spec, False
+
+
 def table_variances(table: Table, column: str | None = None) -> Floats:
     """The variances of a strata table, from ``variance``, from ``S`` squared, or from a column of standard deviations."""
     if column is None and table.has("variance"):
@@ -152,6 +173,8 @@ def _not_negative(table: Table, column: str, why: str = "") -> list[float]:
     for i, x in enumerate(values):
         if x < 0:
             table.fail(i, column, f"{x!r} is negative; give a number of at least 0")
+        if x > SQUARABLE:
+            table.fail(i, column, f"{x!r} is too large to be squared; give values in a larger unit")
     return values
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
@@ -15,7 +16,9 @@ from typing import NoReturn
 from ..errors import StudyError
 
 # What a column may be called, the first name being the one that messages use.
+EMPTY = "rows"  # the key of an error about a table that has none
 NAMED = ("arm", "value")  # columns that options of surepick check name
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 ALIASES = {
     "stratum": ("stratum", "arm", "name", "site", "variant"),
     "arm": ("arm", "stratum", "variant", "site", "name", "candidate", "model"),
@@ -84,7 +87,7 @@ class Table:
             )
         cells = [row[j] for row in self.rows]
         if not empty and "" in cells:
-            self.fail(cells.index(""), column, "the cell is empty; fill it in, or delete the line")
+            self.fail(cells.index(""), column, f"the cell is empty; fill it in{self._or_else(column)}")
         return cells
 
     def names(self, noun: str) -> list[str]:
@@ -123,12 +126,22 @@ class Table:
             x = float(cell)
         except ValueError:
             hint = "; write decimals with a point" if "," in cell else ""
+            if THOUSANDS.fullmatch(cell):
+                hint = f"; write {cell.replace(',', '')} if the comma parts thousands, and decimals with a point"
             hint = "; write 1 or 0" if cell.casefold() in ("true", "false", "yes", "no") else hint
             self.fail(row, column, f"{cell!r} is not a number{hint}")
         # float() also takes 1_000, which no spreadsheet writes, and nan, which is no value
         if "_" in cell or not math.isfinite(x):
-            self.fail(row, column, f"{cell!r} is not a finite number; delete the line if the value is missing whatever it was")
+            self.fail(row, column, f"{cell!r} is not a finite number{self._or_else(column, 'whatever it was')}")
         return x
+
+    def _or_else(self, column: str, whatever: str = "") -> str:
+        """What to do with a cell that says nothing: an observation may be left out, an arm or a stratum may not."""
+        if column == "value":
+            return f"; delete the line if the value is missing {whatever}" if whatever else ", or delete the line"
+        if column in ("S", "variance"):
+            return "; where nobody knows, guess: that of a similar stratum, or on the safe side"
+        return ""
 
     def fail(self, row: int, column: str, what: str) -> NoReturn:
         j = self.find(column)
@@ -136,8 +149,8 @@ class Table:
         raise StudyError(f"{self.path}, line {self.lines[row]}, column {title!r}: {what}.", key=title)
 
 
-def read_table(path: str | Path) -> Table:
-    """Read a CSV file with a header."""
+def read_table(path: str | Path, *, empty: bool = False) -> Table:
+    """Read a CSV file with a header; without rows only if it may be ``empty``."""
     path = Path(path)
     text = read_text(path)
     first = text.split("\n", 1)[0]
@@ -164,14 +177,22 @@ def read_table(path: str | Path) -> Table:
         raise StudyError(f"{path}, line {reader.line_num}: not a CSV table ({error}).") from None
     if not any(header):
         raise StudyError(f"{path}, line 1: the table has no header; name the columns in the first line.")
-    if not rows:
-        raise StudyError(f"{path}: the table has a header but no rows; add one row an arm or an observation.")
+    if not rows and not empty:
+        raise StudyError(f"{path}: the table has a header but no rows; add one row an arm or an observation.", key=EMPTY)
     return Table(path, header, rows, lines)
 
 
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, or a sentence about why it cannot be read."""
     try:
+        with path.open("rb") as stream:
+            start = stream.read(8)
+        if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+            raise StudyError(
+                f"{path}: this is an Excel workbook, or another file of an office program; save the sheet as CSV (UTF-8)."
+            )
+        if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise StudyError(f"{path}: this is UTF-16 text, which Excel calls Unicode; save the file as CSV UTF-8.")
         return path.read_text(encoding="utf-8-sig")  # spreadsheets put a byte-order mark in front
     except FileNotFoundError:
         raise StudyError(f"{path}: there is no such file; check the path.") from None

@@ -1,7 +1,8 @@
 """How many times the best variance an allocation may have: the largest V(decision) / V(y) - 1 over the box and all allocations y.
 
-It exceeds g if and only if sum_i theta_i s_i (1 / decision_i - (1 + g) / y_i), the excess, is above 0 somewhere on the box for
-some y. The most that this sum can be is separable: found by dynamic programming, or from above by a price on interviews.
+With f_i(n) = 1/n - 1/N_i (1/n where people may be asked again), it exceeds g if and only if the excess, the sum of
+theta_i s_i (f_i(decision_i) - (1 + g) f_i(y_i)), is above 0 somewhere on the box for some y. The most that this sum can be is
+separable: found by dynamic programming, or from above by a price on interviews.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ SHARE_OFF, SHARE_OFF_LEAST = (
 
 
 @inline
-def excess(share2, low, high, mine, units, g):
-    """Most of theta share2 (1 / mine - (1 + g) / units) over low <= theta <= high."""
-    c = share2 * (1.0 / mine - (1.0 + g) / units)
+def excess(share2, low, high, mine, units, rest, g):
+    """Most of theta share2 ((1 / mine - rest) - (1 + g) (1 / units - rest)) over low <= theta <= high."""
+    c = share2 * ((1.0 / mine - rest) - (1.0 + g) * (1.0 / units - rest))
     return c * (high if c > 0.0 else low)
 
 
@@ -33,7 +34,7 @@ def excess_of(data, lower, upper, decision, rival, g):
     """The most that the variance of the decision exceeds 1 + g times that of a rival."""
     total = 0.0
     for i in range(len(decision)):
-        total += excess(data.squares[i], lower[i], upper[i], decision[i], rival[i], g)
+        total += excess(data.squares[i], lower[i], upper[i], decision[i], rival[i], data.rest[i], g)
     return total
 
 
@@ -53,7 +54,7 @@ def ratio_exact(data, lower, upper, decision, rival):
             before, after = best[i], best[i + 1]
             after[:] = -np.inf
             for u in range(data.least[i], data.most[i] + 1):
-                value = excess(data.squares[i], lower[i], upper[i], decision[i], u, g)
+                value = excess(data.squares[i], lower[i], upper[i], decision[i], u, data.rest[i], g)
                 worth[i, u] = value
                 for b in range(u if i < m - 1 else k, k + 1):
                     after[b] = max(after[b], before[b - u] + value)
@@ -65,10 +66,10 @@ def ratio_exact(data, lower, upper, decision, rival):
                 u += 1
             rival[i] = u
             b -= u
-            c = 1.0 / decision[i] - (1.0 + g) / u
-            theta = upper[i] if c > 0.0 else lower[i]
-            mine += data.squares[i] * theta / decision[i]
-            its += data.squares[i] * theta / u
+            now, then = 1.0 / decision[i] - data.rest[i], 1.0 / u - data.rest[i]
+            theta = upper[i] if now > (1.0 + g) * then else lower[i]
+            mine += data.squares[i] * theta * now
+            its += data.squares[i] * theta * then
         if its <= 0.0:
             return np.inf if mine > 0.0 else g
         if mine / its - 1.0 <= g * (1.0 + 1e-12) + 1e-15:
@@ -88,8 +89,8 @@ def priced(data, lower, upper, decision, g, price, rival):
     """
     total, sold, variance = price * data.budget, 0, 0.0
     for i in range(len(decision)):
-        square, least, most = data.squares[i], data.least[i], data.most[i]
-        edge = (1.0 + g) * decision[i]
+        square, least, most, rest = data.squares[i], data.least[i], data.most[i], data.rest[i]
+        edge = (1.0 + g) * decision[i] / (1.0 + g * rest * decision[i])  # where the excess changes its sign
         top, units = -np.inf, least
         for side in range(2):  # more than the edge at U, fewer at L
             theta = upper[i] if side == 0 else lower[i]
@@ -102,13 +103,13 @@ def priced(data, lower, upper, decision, g, price, rival):
                 u = min(max(math.floor(math.sqrt(square * theta * (1.0 + g) / price + 0.25) + 0.5), first), last)
             elif theta == 0.0:
                 u = first
-            value = excess(square, lower[i], upper[i], decision[i], u, g) - price * u
+            value = excess(square, lower[i], upper[i], decision[i], u, rest, g) - price * u
             if value > top:
                 top, units = value, u
         total += top
         rival[i] = units
         sold += units
-        variance += square * (upper[i] if units > edge else lower[i]) / units
+        variance += square * (upper[i] if units > edge else lower[i]) * (1.0 / units - rest)
     return total, sold, variance
 
 

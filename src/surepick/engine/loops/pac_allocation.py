@@ -60,8 +60,9 @@ def run(data, aim, options, batch, sequence, record, stock, limit, rounds):
                         best, gap = q, other
             state[State.CHOSEN] = best
             for i in range(len(options.stakes)):
-                square = data.squares[i]
-                options.stakes[i] = abs(square / options.decisions[best, i] - square / options.rivals[best, i])
+                square, rest = data.squares[i], data.squares[i] * data.rest[i]
+                mine, its = square / options.decisions[best, i] - rest, square / options.rivals[best, i] - rest
+                options.stakes[i] = abs(mine - its)  # to the last bit what the difference of the slopes is
             if not plan_next(gap, size, aim, options, batch, sequence, record):
                 return Stop.DECIDED.value, -1
         what, arm = take(batch, record, stock)

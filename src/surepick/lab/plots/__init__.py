@@ -11,9 +11,15 @@ from .allocation import allocation
 from .closing import animate, closing
 from .compare import compare
 from .errors import errors
+from .evaluations import evaluations
 from .gap import gap
 from .house import save
 from .intervals import intervals
+from .ranks import ranks
 from .samples import samples
+from .standings import standings
 
-__all__ = ["allocation", "animate", "closing", "compare", "errors", "gap", "intervals", "samples", "samples_against", "save"]
+__all__ = [
+    "allocation", "animate", "closing", "compare", "errors", "evaluations", "gap", "intervals", "ranks", "samples",
+    "samples_against", "save", "standings",
+]  # fmt: skip

@@ -50,9 +50,9 @@ def grid(axes: Axes, which: Literal["x", "y", "both"] = "both") -> None:
     axes.grid(axis=which, color=PALE, linewidth=0.8, zorder=0)
 
 
-def caption(axes: Axes, text: str) -> None:
-    """What a picture says in words, above it."""
-    axes.set_title(plain(lines(text, 86)), fontsize=8.5, loc="left", x=0, color=TEXT)
+def caption(axes: Axes, text: str, most: int = 86) -> None:
+    """What a picture says in words, above it, in lines of about so many letters."""
+    axes.set_title(plain(lines(text, most)), fontsize=8.5, loc="left", x=0, color=TEXT)
 
 
 def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, below: str = "") -> None:

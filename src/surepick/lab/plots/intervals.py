@@ -39,9 +39,12 @@ def limits(certificate: Certificate, order: Ints) -> tuple[float, float]:
 
 
 def axis_label(certificate: Certificate, parameter: str) -> str:
-    delta = certificate.delta
-    sure = f"{100 * (1 - delta):.10g} %" if delta > 1e-9 else f"1 − {probability(delta)}"
-    return f"{parameter}, with intervals that hold together with probability {sure}"
+    return f"{parameter}, with intervals that hold together with probability {share(certificate.delta)}"
+
+
+def share(delta: float) -> str:
+    """How sure something is."""
+    return f"{100 * (1 - delta):.10g} %" if delta > 1e-9 else f"1 − {probability(delta)}"
 
 
 def _decisions(axes: Axes, certificate: Certificate, order: Ints) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...arms import Ints
 from ...certificate import Certificate
-from .house import BLUE, GREY, VERMILION, caption, open_sides, paper, short, small
+from .house import BLUE, GREY, LABEL, VERMILION, caption, open_sides, paper, short, small
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -72,12 +72,17 @@ def row_height(m: int) -> float:
     return 0.34 if m <= 12 else 0.26 if m <= 30 else 0.19
 
 
-def name_rows(axes: Axes, certificate: Certificate, order: Ints, most: int = 34) -> None:
+def name_rows(axes: Axes, certificate: Certificate, order: Ints, most: int = LABEL) -> None:
     m = len(order)
     axes.set_yticks(range(m), [short(str(certificate.names[i]), most) for i in order], fontsize=small(m))
     axes.set_ylim(max(m, 3) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     open_sides(axes, "top", "right", "left")
+
+
+def letters(certificate: Certificate, order: Ints, most: int = LABEL) -> int:
+    """How many letters fit above the rows: what stands beside them, names and columns, leaves less to the panel."""
+    return 74 - round(0.65 * max(len(short(str(certificate.names[i]), most)) for i in order))
 
 
 def canvas(certificate: Certificate, order: Ints, title: str) -> tuple[Figure, Axes]:
@@ -86,7 +91,7 @@ def canvas(certificate: Certificate, order: Ints, title: str) -> tuple[Figure, A
     axes = figure.add_subplot()
     name_rows(axes, certificate, order)
     hidden = certificate.counts.size - m
-    caption(axes, str(certificate) + (f" {hidden:,} arms are not shown." if hidden else ""))
+    caption(axes, str(certificate) + (f" {hidden:,} arms are not shown." if hidden else ""), letters(certificate, order))
     return figure, axes
 
 
