@@ -20,7 +20,7 @@ def strata(tmp_path):
 
 
 def test_allocate(ask, cli, strata, tmp_path):
-    answer = ask("allocate", strata, "--budget", 50, "--out", tmp_path / "out.csv")
+    answer = ask("allocate", strata, "--budget", 50, "--repeats", "--out", tmp_path / "out.csv")
     best = sp.allocate([100, 300, 4], [4, 2.25, 81], 50)
     assert answer["interviews"] == best.tolist()
     weights = np.array([100, 300, 4]) / 404
@@ -39,9 +39,11 @@ def test_allocate_with_bounds(ask, strata):
     answer = ask("allocate", strata, "--budget", 50, "--cap-at-size", "--lower", 3)
     assert answer["interviews"] == sp.allocate([100, 300, 4], [4, 2.25, 81], 50, lower=3, upper=[100, 300, 4]).tolist()
     assert answer["finite_population"]
-    assert ask("allocate", strata, "--budget", 50, "--upper", 20)["interviews"] == [20, 20, 10]
-    census = ask("allocate", strata, "--budget", 1000, "--cap-at-size")
+    assert ask("allocate", strata, "--budget", 50, "--upper", 20, "--repeats")["interviews"] == [20, 20, 10]
+    assert ask("allocate", strata, "--budget", 50, "--upper", 20)["interviews"] == [20, 20, 4]
+    census = ask("allocate", strata, "--budget", 1000)
     assert census["interviews"] == [100, 300, 4]
+    assert census["taken_whole"] == ["north", "south", "west"]
     assert census["standard_error"] == 0
 
 
@@ -49,7 +51,8 @@ def test_allocate_by_another_column_and_without_spread(ask, strata):
     strata.write_text("arm,size,S1,S2\na,10,1,0\nb,20,3,0\n")
     assert ask("allocate", strata, "--budget", 10, "--s-column", "S1")["S"] == [1, 3]
     flat = ask("allocate", strata, "--budget", 10, "--s-column", "s2")
-    assert flat["neyman"] == [None, None]
+    assert flat["interviews"] == [3, 7]  # in proportion to the sizes
+    assert flat["neyman"] == pytest.approx([10 / 3, 20 / 3])
     assert flat["standard_error"] == 0
 
 
@@ -57,8 +60,12 @@ def test_allocate_by_another_column_and_without_spread(ask, strata):
     ("table", "options", "words"),
     [
         (STRATA, ["--budget", 2], ["strata.csv", "number of strata, 3"]),
-        (STRATA, ["--budget", 50, "--lower", 5, "--cap-at-size"], ["strata.csv", "line 4", "column 'N'"]),
-        (STRATA, ["--budget", 50, "--upper", 5, "--cap-at-size"], ["only one"]),
+        (
+            STRATA.replace("S\n", "S,lower\n").replace("9\n", "9,5\n").replace("2\n", "2,1\n").replace("1.5\n", "1.5,1\n"),
+            ["--budget", 50],
+            ["strata.csv", "line 4", "column 'N'", "at most 4, but at least 5"],
+        ),
+        (STRATA.replace("300", "0.3"), ["--budget", 50], ["strata.csv", "line 3", "column 'N'", "--repeats"]),
         (STRATA.replace("S\n", "S1\n"), ["--budget", 50], ["strata.csv", "--s-column", "S1"]),
         (STRATA.replace("1.5", "-1.5"), ["--budget", 50], ["strata.csv", "line 3", "column 'S'", "negative"]),
         (STRATA.replace("300", "nan"), ["--budget", 50], ["strata.csv", "line 3", "column 'N'"]),
@@ -85,8 +92,8 @@ def test_a_stratum_that_comes_twice_is_refused(cli, tmp_path):
 def test_interviews_that_the_bounds_do_not_allow_are_named(ask, cli, strata):
     code, out, err = cli("allocate", strata, "--budget", 60, "--upper", 10)
     assert (code, err) == (0, "")
-    assert "30 of the 60 interviews are not spent" in " ".join(out.split())
-    assert ask("allocate", strata, "--budget", 60, "--upper", 10)["unspent"] == 30
+    assert "36 of the 60 interviews are not spent" in " ".join(out.split())
+    assert ask("allocate", strata, "--budget", 60, "--upper", 10)["unspent"] == 36
 
 
 def test_the_table_of_strata_is_never_overwritten(cli, strata):

@@ -64,6 +64,40 @@ def allocate(
     return fill(n, theta, k, low, high)
 
 
+def even_out(sizes: Floats, variances: Floats, interviews: Ints, lower: Ints, upper: Ints) -> Ints:
+    """The same allocation with the interviews of strata of variance 0, from which nobody gains, in proportion to their sizes."""
+    y, flat = interviews.copy(), variances == 0
+    if y[flat].sum() > lower[flat].sum():
+        y[flat] = fill(sizes[flat], np.ones(int(flat.sum())), int(y[flat].sum()), lower[flat], upper[flat])
+    return y
+
+
+def unrounded(sizes: Floats, variances: Floats, budget: float, lower: Floats, upper: Floats) -> Floats:
+    """The best split in fractions of an interview, within bounds: Neyman's shares, and of what they leave over or lack the same
+    again. Where no variance is known to be above 0, in proportion to the sizes."""
+    spread = sizes / sizes.max() * np.sqrt(variances / (variances.max() or 1.0))
+    spread = spread if spread.any() else sizes / sizes.max()
+    least, most = lower.astype(np.float64), upper.astype(np.float64)
+    full = np.where(spread > 0, most, least)
+    if budget >= full.sum():  # what nobody gains from goes to strata of variance 0
+        flat = spread == 0
+        if flat.any() and budget > full.sum():
+            rest = budget - float(full[~flat].sum())
+            full[flat] = unrounded(sizes[flat], np.ones(int(flat.sum())), rest, least[flat], most[flat])
+        return full
+    with np.errstate(divide="ignore"):  # a stratum leaves its bound at such a number of interviews for a unit of spread
+        rates = np.sort(np.concatenate([least / spread, most / spread]))
+    rates = rates[np.isfinite(rates)]
+    i, j = 0, len(rates) - 1
+    while j - i > 1:
+        middle = (i + j) // 2
+        i, j = (middle, j) if np.clip(rates[middle] * spread, least, most).sum() <= budget else (i, middle)
+    few, many = (np.clip(rates[at] * spread, least, most) for at in (i, j))
+    rise = float((many - few).sum())
+    y: Floats = few + (many - few) * (min(max((budget - few.sum()) / rise, 0.0), 1.0) if rise > 0 else 0.0)
+    return y
+
+
 def check_sizes(sizes: ArrayLike) -> Floats:
     n = _numbers(sizes, "sizes")
     if len(n) == 0:

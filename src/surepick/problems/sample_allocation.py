@@ -27,7 +27,7 @@ class SampleAllocation(Problem):
     """Split ``budget`` interviews over strata so that the estimated population mean varies least.
 
     The unknown parameter of every stratum (arm) is the variance of its answers; the reward is minus the variance of the
-    stratified estimate, -sum_i (n_i/n)^2 theta_i / y_i.
+    stratified estimate, -sum_i (n_i/n)^2 theta_i / y_i, and if ``finite`` -sum_i (n_i/n)^2 theta_i (1/y_i - 1/n_i).
 
     Parameters
     ----------
@@ -45,8 +45,9 @@ class SampleAllocation(Problem):
 
     Notes
     -----
-    The variance of a finite stratum is S^2, with the divisor N - 1. By how much the estimate varies less
-    because a part of the stratum is asked, (n_i/n)^2 theta_i / N_i, is the same for all allocations, and left out of the reward.
+    The variance of a finite stratum is S^2, with the divisor N - 1. The correction for a finite population, (n_i/n)^2 theta_i /
+    N_i, is the same for all allocations, so that it moves neither the best one nor a gap. It does move a *relative* gap, which
+    is a share of the variance that the survey will have: with it if ``finite``, without it if not, whatever ``upper`` is.
 
     phi takes the largest marginal gains M_i(l; theta_i) = n_i^2 theta_i / (l (l+1)), which makes it bi-monotone (the paper's
     Lemma on OSA). Both ends of an arm's range, phi_i(L but U_i) and phi_i(U but L_i), enclose phi_i(L) and phi_i(U). So if
@@ -83,11 +84,13 @@ class SampleAllocation(Problem):
         made = make_arms(len(self.sizes) if arms is None else arms, self.noun)
         if len(made) != len(self.sizes):
             raise ProblemError(f"There are {len(self.sizes)} sizes but {len(made)} arms: give one arm a stratum.", key="sizes")
-        if flag(finite, "finite", ProblemError):
+        self.counted: bool = flag(finite, "finite", ProblemError)
+        if self.counted:
             made = tuple(_counted(arm, size) for arm, size in zip(made, self.sizes.tolist(), strict=True))
         super().__init__(made, Variance())
         self.budget, self.least, self.most = check_limits(self.m, budget, lower, upper)
-        if finite:
+        self._people: Floats = self.sizes if self.counted else np.full(self.m, np.inf)
+        if self.counted:
             self._cap()
         share = self.sizes / self.sizes.sum()
         self._share2: Floats = share * share
@@ -111,11 +114,6 @@ class SampleAllocation(Problem):
                 key="budget",
             )
         self.most = np.minimum(self.most, self.sizes.astype(np.int64))
-
-    @property
-    def counted(self) -> bool:
-        """The sizes are the arms' populations."""
-        return all(arm.population == size for arm, size in zip(self.arms, self.sizes.tolist(), strict=True))
 
     @classmethod
     def study_keys(cls) -> Keys:
@@ -159,7 +157,7 @@ class SampleAllocation(Problem):
                 f"decision[{where}] = {decision[where]:g}: every stratum needs interviews to have an estimate.",
                 key=f"decision[{where}]",
             )
-        return -float((self._share2 * theta / decision).sum())
+        return -float((self._share2 * theta * (1.0 - decision / self._people) / decision).sum())
 
     def reward_range_on(self, lower: Floats, upper: Floats, decision: Floats) -> tuple[float, float]:
         return self.reward_at(upper, decision), self.reward_at(lower, decision)
@@ -221,16 +219,40 @@ class SampleAllocation(Problem):
             return rival, float(kernels.ratio_exact(self.lower(), lower, upper, decision, rival))
         return rival, float(kernels.ratio_bound(self.lower(), lower, upper, decision, np.zeros(2), rival))
 
+    def named_on(self, lower: Floats, upper: Floats, decision: Ints, rival: Ints) -> Ints:
+        """A rival that spends as much as the decision. One from a price on interviews, or from a box that still holds 0, may
+        leave interviews over; then it is the best allocation at a corner of the box, of those tried the one that beats the
+        decision most: strata whose next interview may gain most are at their upper bounds, the others at their lower ones."""
+        if rival.sum() >= decision.sum() or not np.isfinite(upper).all():
+            return rival
+        y = decision.astype(np.float64)
+        hope = self._share2 * (upper / (y * (y + 1.0)) - lower / (y * np.maximum(y - 1.0, 1.0)))
+        order = np.argsort(-np.where(decision < self.most, hope, -np.inf), kind="stable")
+        best, most = rival, -np.inf
+        for many in {min(2**step, self.m - 1) for step in range(self.m.bit_length())}:
+            theta = lower.copy()
+            theta[order[:many]] = upper[order[:many]]
+            other = self.solve_at(theta)
+            gain = self.reward_at(theta, other.astype(np.float64)) - self.reward_at(theta, y)
+            if gain > most and (other != decision).any():
+                best, most = other, gain
+        return best
+
+    @property
+    def remark(self) -> str:
+        given = "with the correction" if self.counted else "without correction"
+        return f"The variance of an allocation is that {given} for a finite population."
+
     @property
     def ratio_exact(self) -> bool:
         """The relative gap that ``relative_rival`` returns is attained; if not, it is an upper bound."""
         return self.m * min(self.budget, int(self.most.max())) * self.budget <= PROGRAM
 
     def slopes(self, decision: ArrayLike) -> Floats:
-        return -self._share2 / self.check_vector(decision, "decision")
+        return self._share2 * (1.0 / self._people) - self._share2 / self.check_vector(decision, "decision")
 
     def lower(self) -> Allocation:
-        return Allocation(self.budget, self._n, self._share2, self.least, self.most)
+        return Allocation(self.budget, self._n, self._share2, self.least, self.most, 1.0 / self._people)
 
     @property
     def most_exchanges(self) -> int:

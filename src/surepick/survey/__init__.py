@@ -1,0 +1,18 @@
+"""Surveys, from the frame to the plan: how many people to ask in which stratum.
+
+``frame`` reads the strata (``cells``, ``figures`` and ``titles`` are its parts), ``plan`` says what is asked for (``targets``,
+``units``) and has it done: ``optimum`` and ``core`` for one variable, ``bethel`` for several, ``twostage`` for primary units.
+``estimate`` goes from ``answers`` to figures, by ``classical`` and by ``anytime`` intervals. ``result`` is what comes out of a
+plan, in ``words``, as a ``picture`` and as a ``report``.
+"""
+
+from __future__ import annotations
+
+from .estimate import estimate
+from .estimates import Estimate, Estimates
+from .frame import Frame, read_frame
+from .plan import plan
+from .result import Plan, Reached
+from .twostage import TwoStage, two_stage
+
+__all__ = ["Estimate", "Estimates", "Frame", "Plan", "Reached", "TwoStage", "estimate", "plan", "read_frame", "two_stage"]
