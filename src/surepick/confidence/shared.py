@@ -12,6 +12,7 @@ from ..arms import Floats, Ints
 LAST = 0.95  # the largest share of the capital that is ever bet
 NOTHING = 1e-9  # in units of the range: what the mean of the items to come may be off by
 ROUNDING = 2e-15  # the same of a score, in sums of them
+AT_ONCE = 200_000  # pairs times items that are taken in together
 
 
 def stakes(size: int) -> Floats:
@@ -82,6 +83,11 @@ def log_mean(logs: Floats) -> Floats:
     return np.asarray(np.where(np.isinf(top), top, found))
 
 
+def _running(start: Floats, steps: Floats) -> Floats:
+    """The sums from start on, after none of the steps, after one, and so on; added one by one."""
+    return np.asarray(np.cumsum(np.concatenate((start[..., None], steps), axis=-1), axis=-1))
+
+
 class Shared:
     """For every two candidates the most capital of bets that the first has the larger mean over all items of a pool.
 
@@ -117,27 +123,30 @@ class Shared:
             first, last = int(before[i]), int(self.depth[i])
             units = (scores[i, first:last] - self.low) / self.range
             self.sums[i, first : last + 1] = np.cumsum(np.concatenate(([self.sums[i, first]], units)))  # as one by one
-        more = self.depth > before
-        for t in range(int(before[more].min()), int(self.depth.max())) if more.any() else ():
-            there = self.depth > t
-            fresh = more & there & (before <= t)
-            if fresh.any():
-                new, all_, old = np.flatnonzero(fresh), np.flatnonzero(there), np.flatnonzero(there & ~fresh)
-                self._meet(
-                    np.concatenate((np.repeat(new, len(all_)), np.repeat(old, len(new)))),
-                    np.concatenate((np.tile(all_, len(new)), np.tile(new, len(old)))),
-                    t,
-                )
+        new, old = np.flatnonzero(self.depth > before), np.flatnonzero(self.depth == before)
+        h = np.concatenate((np.repeat(new, len(before)), np.repeat(old, len(new))))
+        low = np.concatenate((np.tile(np.arange(len(before)), len(new)), np.tile(new, len(old))))
+        met, both = np.minimum(before[h], before[low]), np.minimum(self.depth[h], self.depth[low])
+        while (more := met < both).any():
+            h, low, met, both = h[more], low[more], met[more], both[more]
+            until = np.minimum(both, met + max(1, AT_ONCE // len(h)))
+            self._meet(h, low, met, until)
+            met = until
 
-    def _meet(self, h: Ints, low: Ints, t: int) -> None:
-        """These two, and these, and so on, both have a score on item t by now."""
-        past, there = self.sums[:, t], self.sums[:, t + 1]
-        behind, difference = past[h] - past[low], there[h] - past[h] - (there[low] - past[low])
-        share = learnt(behind + self.slack * t, self.squares[h, low], t, self.size)
-        logs = self.logs[:, h, low] + growth(share, difference, behind, self.size - t, self.size, self.slack)
-        self.squares[h, low] += difference**2
-        self.logs[:, h, low] = logs
-        self.most[h, low] = np.maximum(self.most[h, low], log_mean(logs))
+    def _meet(self, h: Ints, low: Ints, first: Ints, last: Ints) -> None:
+        """These two, and these, and so on, both have scores on the items from first to last by now. The sums are the same
+        to the last bit, however many items come at once."""
+        t = first[:, None] + np.arange(int((last - first).max()))
+        there, t = t < last[:, None], np.minimum(t, self.size - 1)
+        one, other = self.sums[h[:, None], t], self.sums[low[:, None], t]
+        behind = one - other
+        difference = self.sums[h[:, None], t + 1] - one - (self.sums[low[:, None], t + 1] - other)
+        squares = _running(self.squares[h, low], np.where(there, difference**2, 0.0))
+        share = learnt(behind + self.slack * t, squares[:, :-1], t, self.size)
+        gains = growth(share, difference, behind, self.size - t, self.size, self.slack)
+        logs = _running(self.logs[:, h, low], np.where(there, gains, 0.0))
+        self.squares[h, low], self.logs[:, h, low] = squares[:, -1], logs[..., -1]
+        self.most[h, low] = np.maximum(self.most[h, low], log_mean(logs[..., 1:]).max(axis=-1))
 
     def least(self, h: Any, low: Any) -> Any:
         """By how much the mean of h is at least above that of l, whatever the scores are that are missing."""

@@ -15,6 +15,7 @@ from ..pool import Board
 from ..problems.base import Problem
 from ..problems.ranking import Ranking
 from .base import TINY, Policy, View, worth
+from .pairs import FEWEST, cheapest
 from .race import level
 
 LARGE = 1_000  # candidates up to which every two are compared
@@ -148,7 +149,11 @@ class Sorting(Policy):
         closed = np.zeros(self.problem.m, dtype=np.bool_) if view.open is None else ~view.open
         most = self._useful(view, pairs, closed)
         wanted = np.flatnonzero(planned < most)
-        return level(wanted, planned[wanted], most[wanted], n)
+        prices, seen = self.problem.dearness, self._look(view)
+        if not len(wanted) or planned[wanted].min() < FEWEST:
+            return level(wanted, planned[wanted], most[wanted], n)
+        h, low = np.nonzero(np.triu(pairs))
+        return cheapest(seen.exact, h, low, seen.level, prices, planned, most, n)
 
     def stuck(self, view: View, over: Bools) -> bool:
         """What has ended leaves those that are open with nobody to be compared with."""
@@ -170,6 +175,7 @@ class _Seen:
         self.counts: Ints = np.zeros(self.m, dtype=np.int64)
         self.whole: Floats = np.full(self.m, np.nan)  # the sums of those all of whose scores are known
         self.spent = delta * (1.0 - policy.box_share)
+        self.level: float = math.log(1.5 * max(self.m - 1, 1) / self.spent)  # at which a pair is told apart
         arm = problem.arms[0]
         low, high = (arm.low, arm.high) if policy.sign > 0 else (arm.high, arm.low)  # units rise with what is looked for
         self.exact = Shared(self.m, self.size, low, high)
