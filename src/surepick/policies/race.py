@@ -16,6 +16,7 @@ from ..pool import Board
 from ..problems.base import LinearProblem, Problem
 from ..problems.best_of_each import BestOfEach
 from .base import TINY, Policy, View
+from .items import cheapest, level
 from .joint import LISTED
 
 LARGE = 2_000  # candidates up to which every two are compared
@@ -123,12 +124,15 @@ class Race(Policy):
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
         """Those who are sent ahead; then the undecided candidates, those with the fewest scores first: one item after another.
-        Nobody else's scores tell."""
+        Nobody else's scores tell. Where every exchange has a test, and prices differ, the cheapest ones to settle come first."""
         most = self._useful(view, np.zeros(self.problem.m, dtype=np.bool_) if view.open is None else ~view.open)
         first, waiting = list[int](), self._waiting(view)
         for arm in np.flatnonzero(waiting & (planned < most)).tolist():
             first += [arm] * min(n - len(first), int(most[arm] - planned[arm]))
         open_ = np.flatnonzero((planned < most) & ~waiting)
+        seen, prices = self._look(view), self.problem.dearness
+        if seen.shared is not None and (prices != prices[0]).any():
+            return cheapest(seen.shared, *seen.open, seen.level_pairs, prices, planned, most, n)
         return first + level(open_, planned[open_], most[open_], n - len(first))
 
     def _waiting(self, view: View) -> Bools:
@@ -165,17 +169,6 @@ def _groups(problem: Problem) -> list[Ints]:
     return groups if max(choices(len(group), problem.k) for group in groups) <= MOST else []
 
 
-def level(arms: Ints, counts: Ints, sizes: Floats, n: int) -> list[int]:
-    """The next n of these arms, always the one with the fewest observations, ties to the lowest index; none beyond its size."""
-    chosen: list[int] = []
-    have = counts.copy()
-    while len(chosen) < n and (open_ := have < sizes).any():
-        few = np.flatnonzero(open_ & (have == have[open_].min()))[: n - len(chosen)]
-        chosen += arms[few].tolist()
-        have[few] += 1
-    return chosen
-
-
 class _Seen:
     """What is known at one delta and one epsilon."""
 
@@ -192,6 +185,7 @@ class _Seen:
         level, prices = math.log(max(len(policy.groups), 1) / self.exact), problem.dearness
         self.sets = [Sets(len(group), k, size, low, high, level, prices[group]) for group in policy.groups]
         self.level_pairs = math.log(policy.pairs) - math.log(self.exact)
+        self.open: tuple[Ints, Ints] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))  # exchanges
         self.shared = None if self.sets else Shared(problem.m, size, low, high)
         self.decision = problem.solve_at(np.zeros(problem.m))
         each = epsilon if problem.ranked else epsilon / max(int(self.decision.sum()), 1)  # of one exchange
@@ -273,6 +267,7 @@ class _Seen:
         certain = (self.shared.most[high, low] >= self.level_pairs) | self.shared.sure(high, low)
         self.undecided[:] = False
         open_ = np.flatnonzero(~certain)
+        self.open = high[open_], low[open_]
         self.undecided[high[open_]] = self.undecided[low[open_]] = True
         self.near = self.slack is not None and self._slight(high[open_], low[open_])
         self.rival = self.decision.copy()

@@ -15,8 +15,7 @@ from ..pool import Board
 from ..problems.base import Problem
 from ..problems.ranking import Ranking
 from .base import TINY, Policy, View, worth
-from .pairs import FEWEST, cheapest
-from .race import level
+from .items import cheapest
 
 LARGE = 1_000  # candidates up to which every two are compared
 
@@ -138,7 +137,7 @@ class Sorting(Policy):
     # -- what is judged next ---------------------------------------------------------------------------------------------
 
     def choose(self, view: View, planned: Ints, n: int) -> list[int]:
-        """The candidates whose place is open, those with the fewest scores first: one item after another."""
+        """Of the candidates whose place is open two that are told apart by few evaluations, or cheap ones."""
         return self._next(view, planned, n, self._look(view).order.open)
 
     def spend(self, view: View, planned: Ints, n: int) -> list[int]:
@@ -148,12 +147,9 @@ class Sorting(Policy):
     def _next(self, view: View, planned: Ints, n: int, pairs: Bools) -> list[int]:
         closed = np.zeros(self.problem.m, dtype=np.bool_) if view.open is None else ~view.open
         most = self._useful(view, pairs, closed)
-        wanted = np.flatnonzero(planned < most)
-        prices, seen = self.problem.dearness, self._look(view)
-        if not len(wanted) or planned[wanted].min() < FEWEST:
-            return level(wanted, planned[wanted], most[wanted], n)
+        seen = self._look(view)
         h, low = np.nonzero(np.triu(pairs))
-        return cheapest(seen.exact, h, low, seen.level, prices, planned, most, n)
+        return cheapest(seen.exact, h, low, seen.level, self.problem.dearness, planned, most, n)
 
     def stuck(self, view: View, over: Bools) -> bool:
         """What has ended leaves those that are open with nobody to be compared with."""
