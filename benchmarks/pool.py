@@ -4,6 +4,7 @@
     python benchmarks/pool.py --errors [TABLES]  wrong certificates on near ties, 10,000 tables
     python benchmarks/pool.py --ranking [TABLES]  whole rankings alone, 100 tables
     python benchmarks/pool.py --prices [TABLES]  what it saves to say what candidates cost, 60 tables
+    python benchmarks/pool.py --ranking-prices [TABLES]  the same for whole rankings, 20 tables
 
 Abilities fall by so much from candidate to candidate, difficulties are N(0, 1.2^2), discriminations lognormal(ln 1.6, 0.3).
 """
@@ -68,6 +69,7 @@ def main(tables: int) -> None:
     write(ROOT / "docs" / "benchmarks.md", {"samples": "\n".join(lines) + "\n"})
     ranking(tables)
     prices(max(1, 3 * tables // 5))
+    ranking_prices(max(1, tables // 5))
 
 
 PRICES = {
@@ -99,6 +101,34 @@ def prices(tables: int) -> None:
             lines.append(f"| {name} | {k} | {share.mean():.3f} ± {error:.3f} | {wrong} of {tables} |")
             print(lines[-1], flush=True)
     write(ROOT / "docs" / "benchmarks.md", {"prices": "\n".join(lines) + "\n"})
+
+
+def ranking_prices(tables: int) -> None:
+    """What is certain of the whole order where half of what all scores cost is spent."""
+    lines = [
+        "| prices | told | groups | ranks that a model may have, on average | rank certain | until certain |"
+    ]
+    lines.append("|---|---|---|---|---|---|")
+    for name, price in PRICES.items():
+        for told in (False, True):
+            found = []
+            for seed in range(tables):
+                table = responses(seed, 20, 2000, 0.12)
+                arms = [sp.Arm(f"model {i}", cost=float(cost) if told else 1.0) for i, cost in enumerate(price)]
+                explorer, row = sp.Explorer(sp.Ranking(arms), pool=sp.Pool(2000, seed)), None
+                while pairs := explorer.ask(20):
+                    explorer.tell_many([((i, q), table[i, q]) for i, q in pairs])
+                    share = (explorer.counts * price).sum() / (2000 * price.sum())
+                    if row is None and share >= 0.5:
+                        certificate = explorer.certificate()
+                        best, worst = certificate.ranks
+                        row = [len(certificate.groups), (worst - best + 1).mean(), (worst == best).sum()]
+                found.append([*(row or [20, 1, 20]), 100 * share])
+            groups, width, sure, share = np.mean(found, axis=0)
+            cells = [name, "yes" if told else "no", f"{groups:.1f}", f"{width:.1f}", f"{sure:.1f} of 20", f"{share:.1f} %"]
+            lines.append(f"| {' | '.join(cells)} |")
+            print(lines[-1], flush=True)
+    write(ROOT / "docs" / "benchmarks.md", {"ranking-prices": "\n".join(lines) + "\n"})
 
 
 def false(certificate: sp.Certificate, means: np.ndarray) -> bool:
@@ -183,6 +213,8 @@ if __name__ == "__main__":
         sys.exit(errors(*given or [10_000]))
     if "--prices" in sys.argv:
         sys.exit(prices(*given or [60]))
+    if "--ranking-prices" in sys.argv:
+        sys.exit(ranking_prices(*given or [20]))
     if "--ranking" in sys.argv:
         sys.exit(ranking(*given or [100]))
     main(*given or [100])

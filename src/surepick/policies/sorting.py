@@ -1,4 +1,4 @@
-"""All candidates whose place is open are judged on the next item of a pool, until the whole order is certain."""
+"""Two candidates after two others are told apart on shared items, until the whole order is certain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ LARGE = 1_000  # candidates up to which every two are compared
 
 
 class Sorting(Policy):
-    """Judges the candidates whose place is open on one item after another, all on the same, and stops when the order is certain.
+    """Judges candidates whose place is open, and stops when the order is certain.
+
+    The first items are for all of them; then come the two who lack least to be told apart, in evaluations times prices, and so on
+    (:func:`~surepick.policies.items.cheapest`). So as much of the order as may be is certain at any time.
 
     Every two candidates have a bet on their differences on shared items (:class:`~surepick.confidence.shared.Shared`). Certain is
 
