@@ -14,5 +14,20 @@ from .frame import Frame, read_frame
 from .plan import plan
 from .result import Plan, Reached
 from .twostage import TwoStage, two_stage
+from .wave import Wave
+from .waves import Waves
 
-__all__ = ["Estimate", "Estimates", "Frame", "Plan", "Reached", "TwoStage", "estimate", "plan", "read_frame", "two_stage"]
+__all__ = [
+    "Estimate",
+    "Estimates",
+    "Frame",
+    "Plan",
+    "Reached",
+    "TwoStage",
+    "Wave",
+    "Waves",
+    "estimate",
+    "plan",
+    "read_frame",
+    "two_stage",
+]
