@@ -11,7 +11,7 @@ import typer
 from .. import __version__
 from ..engine import start
 from ..errors import SurepickError
-from . import allocate, check, compare, demo, estimate, evaluate, hardness, paper, plan, run, simulate
+from . import allocate, check, compare, demo, estimate, evaluate, hardness, paper, plan, run, simulate, wave
 from .talk import fail
 from .typed import Typed
 
@@ -46,6 +46,7 @@ app.command("compare")(compare.compare)
 app.command("evaluate")(evaluate.evaluate)
 app.command("allocate")(allocate.allocate)
 app.command("plan")(plan.plan)
+app.command("wave")(wave.wave)
 app.command("estimate")(estimate.estimate)
 app.command("hardness")(hardness.hardness)
 app.command("simulate")(simulate.simulate)

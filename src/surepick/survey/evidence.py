@@ -24,12 +24,15 @@ class Evidence:
     gap : float or None
         With probability 1 - delta, whenever one looks, the variance of the plan is at most 1 + gap times that of the best split
         of the same budget. None where nothing can be said, and infinite where nothing is known yet.
+    ahead : float or None
+        The same among the splits that keep the answers that were collected: what can still be changed.
     lower, upper : array or None
         The S^2 of every stratum lie between these, all together with that probability.
     sentence : str
     """
 
     gap: float | None
+    ahead: float | None
     delta: float
     lower: Floats | None
     upper: Floats | None
@@ -40,8 +43,8 @@ class Evidence:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and texts, ready for JSON."""
-        gap = self.gap if self.gap is not None and np.isfinite(self.gap) else None
-        return {"gap": gap, "delta": self.delta, "sentence": self.sentence}
+        gap, ahead = (None if x is None or not np.isfinite(x) else x for x in (self.gap, self.ahead))
+        return {"gap": gap, "ahead": ahead, "delta": self.delta, "sentence": self.sentence}
 
 
 def within_of_best(
@@ -60,25 +63,30 @@ def within_of_best(
     share = yes_no and (low, high) == (0.0, 1.0)
     arms = [Arm(name, low=low, high=high, kind="bernoulli" if share else "bounded") for name in frame.strata]
     size = int(goal.sum())
-    problem = SampleAllocation(frame.N, size, lower=np.maximum(least, 1), upper=field.high, arms=arms, finite=True)
-    explorer = Explorer(problem, delta, policy="pac", epsilon=0.05, relative=True)
+
+    def splits(low: Ints) -> SampleAllocation:
+        return SampleAllocation(frame.N, size, lower=np.maximum(low, 1), upper=field.high, arms=arms, finite=True)
+
+    explorer = Explorer(splits(least), delta, policy="pac", epsilon=0.05, relative=True)
     y = told.values[variable]
     order = np.arange(len(y)) if told.moment is None else np.argsort(told.moment, kind="stable")
     order = order[~np.isnan(y[order])]
     explorer.tell_many([(h, y[order][told.stratum[order] == h]) for h in range(len(frame)) if (told.stratum[order] == h).any()])
     box = explorer.certificate()
-    _, gap = problem.relative_rival(box.lower, box.upper, goal)
-    return Evidence(float(gap), delta, box.lower, box.upper, _said(float(gap), delta, size))
+    # field.low holds what was collected
+    gap, ahead = (float(splits(low).relative_rival(box.lower, box.upper, goal)[1]) for low in (least, field.low))
+    return Evidence(gap, ahead, delta, box.lower, box.upper, _said(gap, ahead, delta, size))
 
 
-def _said(gap: float, delta: float, size: int) -> str:
-    sure = f"With probability {1 - delta:g}, whenever one looks,"
-    if not gap < 1:
-        return (
-            f"The answers do not yet prove how good the split is: {sure.lower()} its variance may be more than twice the least."
-        )
-    return f"{sure} the planned split of {size:,} interviews has at most {1 + gap:.3g} times the variance of the best."
+def _said(gap: float, ahead: float, delta: float, size: int) -> str:
+    if not np.isfinite(ahead):
+        return "The answers do not prove anything of the split yet."
+    sure = (
+        f"With probability {1 - delta:g}, whenever one looks, the variance of the planned split of {size:,} interviews is at most"
+    )
+    start = f"{1 + gap:.3g} times that of the best split" if np.isfinite(gap) else "any multiple of that of the best split"
+    return f"{sure} {1 + ahead:.3g} times the least that can be had from here, and {start} from the start."
 
 
 def _none(delta: float, why: str) -> Evidence:
-    return Evidence(None, delta, None, None, why)
+    return Evidence(None, None, delta, None, None, why)

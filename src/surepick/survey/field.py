@@ -43,6 +43,10 @@ class Ground:
         )  # fmt: skip
         price = f.cost if self.paid else np.ones(len(f))
         high = np.minimum(np.maximum(made.high, told), np.floor(f.N).astype(np.int64) - missing)
+        for h in np.flatnonzero(high < 1):
+            raise InfeasibleError(
+                f"{f.place(int(h))}: everybody was asked and nobody answered; merge it with another stratum.", key="answers"
+            )
         low = np.minimum(np.maximum(made.low, told), high)
         if self.lower is None and (price * low).sum() > self.limit:  # one each, if there are not two for each
             one = np.where(f.take_all, made.low, np.maximum(f.lower, 1))

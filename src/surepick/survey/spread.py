@@ -10,7 +10,8 @@ Numbers. ln s_h^2 is about ln S_h^2 with the variance psi'(d_h / 2), as if it ha
 kappa_h being the kurtosis: r_h - 1 for normal values, less for skewed ones, and endless once all are asked. The ln S_h^2 are in
 turn about a line b_0 + b_1 ln |mean_h| with a variance tau^2: amounts vary more where they are larger, with b_1 about 2 (Taylor's
 law). If the frame has last year's S, the line is b_0 + b_1 ln S_h^2 of then, with b_1 about 1. All tau of a grid are averaged,
-weighted by how well they explain the s_h^2.
+weighted by how well they explain the s_h^2. Where all r_h answers are alike, s_h^2 = 0 says only that others are rare: the line
+is taken there, divided by r_h + 1.
 
 0 and 1. A stratum's share p_h has a Beta distribution around the share of all, or around last year's; the concentrations of a
 grid are averaged by the likelihood (beta-binomial). Of S_h^2 = p_h (1 - p_h) N_h / (N_h - 1) that is the posterior.
@@ -33,7 +34,6 @@ FEWEST = 0.3  # degrees of freedom
 SLOPE_OF_MEAN, SLOPE_OF_GUESS = (2.0, 0.5), (1.0, 0.25)  # what is expected of b_1, and how closely
 TAU2 = np.geomspace(0.01, 10.0, 25)
 CONCENTRATION = np.geomspace(0.5, 200.0, 25)
-SMALL = 1e-4  # of the pooled variance: what constant answers count as
 WIDEST = 3.0  # variance of ln S^2 that is believed in the mean of S^2
 
 
@@ -83,6 +83,12 @@ class Spread:
         return np.where(N > 1, out, 0.0)
 
 
+def known_as(frame: Frame, variable: str) -> str:
+    """Under which name the frame has last year's S of a question: its own, or the only one there is."""
+    known = frame.variables
+    return known[0] if variable not in known and len(known) == 1 else variable
+
+
 def seen(frame: Frame, variable: str, stratum: Ints, y: Floats, binary: bool) -> Seen:
     """Moments by stratum. The order of the answers does not matter, to the last digit."""
     H = len(frame)
@@ -98,8 +104,8 @@ def seen(frame: Frame, variable: str, stratum: Ints, y: Floats, binary: bool) ->
     np.logical_and.at(alike, stratum[1:], (z[1:] == z[:-1]) | (stratum[1:] != stratum[:-1]))
     s2 = np.where(alike, 0.0, np.bincount(stratum, off**2, H) / np.maximum(n - 1, 1))
     fourth = np.bincount(stratum, off**4, H) / count
-    guess = frame.S.get(variable)
-    middle = frame.mean.get(variable)
+    name = known_as(frame, variable)
+    guess, middle = frame.S.get(name), frame.mean.get(name)
     unknown = np.full(H, np.nan)
     return Seen(
         frame.N, n, np.where(n > 0, mean, np.nan), s2, fourth, binary,
@@ -124,11 +130,10 @@ def _pooled(known: Seen) -> float:
 
 
 def _of_numbers(known: Seen) -> Spread:
-    pooled = _pooled(known)
-    if pooled <= 0.0:
+    if not (known.s2 > 0).any():
         flat = np.zeros(len(known.N))
         return Spread(flat, flat, [(1.0, np.full(len(flat), -np.inf), flat)], known)
-    z, v = _logs(known, pooled)
+    z, v, rare = _logs(known)
     X, about, tight = _line(known)
     parts: list[tuple[float, Floats, Floats]] = []
     logs = []
@@ -147,7 +152,7 @@ def _of_numbers(known: Seen) -> Spread:
             - 0.5 * np.log1p(tau2)
         )
         trust = tau2 * w  # 0 where nothing was seen
-        parts.append((0.0, line + trust * off, np.where(told, trust * np.where(told, v, 1.0), tau2)))
+        parts.append((0.0, line + trust * off - rare, np.where(told, trust * np.where(told, v, 1.0), tau2)))
     weight = np.exp(np.array(logs) - max(logs))
     weight /= weight.sum()
     parts = [(float(q), middle, var) for q, (_, middle, var) in zip(weight, parts, strict=True)]
@@ -160,8 +165,8 @@ def _of_numbers(known: Seen) -> Spread:
     return Spread(np.where(one, 0.0, mean), np.where(one, 0.0, high), parts, known)
 
 
-def _logs(known: Seen, pooled: float) -> tuple[Floats, Floats]:
-    """ln s^2 and its variance, which is infinite where there are fewer than two answers."""
+def _logs(known: Seen) -> tuple[Floats, Floats, Floats]:
+    """ln s^2 and its variance, which is infinite where nothing is known of it; and by how much ln S^2 is below the line there."""
     n = known.n.astype(np.float64)
     some = (known.n >= 2) & (known.s2 > 0)
     second = known.s2 * (n - 1) / np.maximum(n, 1)
@@ -171,9 +176,10 @@ def _logs(known: Seen, pooled: float) -> tuple[Floats, Floats]:
     kurtosis = np.maximum(np.where(some, (n * peak + TRUSTED * common) / (n + TRUSTED), common), 2.0)
     left = np.maximum(1.0 - n / known.N, 1e-6)
     d = np.maximum(2.0 * (n - 1) / (kurtosis - 1), FEWEST) / left
-    v = np.where(known.n >= 2, polygamma(1, d / 2), np.inf)
-    z = np.where(known.n >= 2, np.log(known.s2 + SMALL * pooled / d), 0.0)
-    return z, v
+    v = np.where(some, polygamma(1, d / 2), np.inf)
+    z = np.log(np.where(some, known.s2, 1.0))
+    rare = np.where((known.n >= 2) & ~some, np.log((n + 1) / left), 0.0)
+    return z, v, rare
 
 
 def _line(known: Seen) -> tuple[Floats, Floats, Floats]:

@@ -259,12 +259,7 @@ class Waves:
         variable = _variable(told, self.variable)
         y = told.values[variable]
         here = ~np.isnan(y)
-        return seen(self.frame, self._named(variable), told.stratum[here], y[here], told.binary(variable))
-
-    def _named(self, variable: str) -> str:
-        """Under which name the frame has last year's S of a question: its own, or the only one there is."""
-        known = self.frame.variables
-        return known[0] if variable not in known and len(known) == 1 else variable
+        return seen(self.frame, variable, told.stratum[here], y[here], told.binary(variable))
 
     def _guess(self) -> Floats | None:
         """Last year's S^2."""
