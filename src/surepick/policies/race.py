@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
 from ..checks import vouched
-from ..confidence import Confidence
 from ..confidence.sets import Sets, choices
 from ..confidence.shared import ROUNDING, Shared
 from ..pool import Board
 from ..problems.base import LinearProblem, Problem
 from ..problems.best_of_each import BestOfEach
-from .base import TINY, Policy, View
+from .base import TINY, View
 from .items import cheapest, level
 from .joint import LISTED
+from .on_items import OnItems
 
 LARGE = 2_000  # candidates up to which every two are compared
 MOST = 20_000  # choices of a group up to which every one has a test of its own
 EXACT_SHARE = 0.5  # of delta, with an epsilon: for what is the very best
 
 
-class Race(Policy):
+class Race(OnItems["_Seen"]):
     """Judges the candidates that are undecided on one item after another, all on the same, and stops when none is.
 
     Best arm, top-k and best of each: every choice of a group's k candidates has a test of its own, without a union
@@ -45,8 +45,6 @@ class Race(Policy):
     """
 
     name = "race"
-    own: ClassVar[str | Confidence] = "auto"
-    rule = "paired"
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -60,29 +58,15 @@ class Race(Policy):
             return f"at most {LARGE:,} candidates where there are more than {MOST:,} choices of them"
         return None if problem.most_exchanges <= LISTED else f"at most {LISTED:,} exchanges"
 
-    def __init__(self, *, box_share: float = 0.1) -> None:
-        self._share_out(box_share)
-
     def bind(self, problem: Problem) -> None:
         super().bind(problem)
-        self.sign: float = float(problem.sign)
         self.pairs: int = max(problem.most_exchanges, 1)
         self.groups: list[Ints] = _groups(problem)
-        self._seen: _Seen | None = None
-
-    def undo(self, memory: Any) -> None:
-        self._seen = None
 
     # -- what is known -------------------------------------------------------------------------------------------------
 
-    def _look(self, view: View) -> _Seen:
-        """All that the scores say, kept from one moment to the next."""
-        seen, board = self._seen, view.record
-        assert isinstance(board, Board)
-        if seen is None or seen.asked != (view.fixed, view.epsilon) or (seen.counts > board.counts).any():
-            seen = self._seen = _Seen(self, board, view.fixed, view.epsilon)
-        seen.advance(board)
-        return seen
+    def seen(self, board: Board, delta: float, epsilon: float) -> _Seen:
+        return _Seen(self, board, delta, epsilon)
 
     def decision(self, view: View) -> np.ndarray[Any, Any]:
         return self._look(view).decision.copy()

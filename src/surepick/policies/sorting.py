@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..arms import Bools, Floats, Ints
-from ..confidence import Confidence
 from ..confidence.shared import ROUNDING, Shared
 from ..order import Order, closure, consistent, cuts
 from ..pool import Board
 from ..problems.base import Problem
 from ..problems.ranking import Ranking
-from .base import TINY, Policy, View, worth
+from .base import TINY, View, worth
 from .items import cheapest
+from .on_items import OnItems
 
 LARGE = 1_000  # candidates up to which every two are compared
 
 
-class Sorting(Policy):
+class Sorting(OnItems["_Seen"]):
     """Judges candidates whose place is open, and stops when the order is certain.
 
     The first items are for all of them; then come the two who lack least to be told apart, in evaluations times prices, and so on
@@ -46,8 +46,6 @@ class Sorting(Policy):
     """
 
     name = "sorting"
-    own: ClassVar[str | Confidence] = "auto"
-    rule = "paired"
 
     @classmethod
     def needs(cls, problem: Problem) -> str | None:
@@ -59,27 +57,10 @@ class Sorting(Policy):
             return "the same bounds for the scores of all candidates"
         return None if problem.m <= LARGE else f"at most {LARGE:,} candidates"
 
-    def __init__(self, *, box_share: float = 0.1) -> None:
-        self._share_out(box_share)
-
-    def bind(self, problem: Problem) -> None:
-        super().bind(problem)
-        self.sign: float = float(problem.sign)
-        self._seen: _Seen | None = None
-
-    def undo(self, memory: Any) -> None:
-        self._seen = None
-
     # -- what is known -------------------------------------------------------------------------------------------------
 
-    def _look(self, view: View) -> _Seen:
-        """All that the scores say, kept from one moment to the next."""
-        seen, board = self._seen, view.record
-        assert isinstance(board, Board)
-        if seen is None or seen.asked != (view.fixed, view.epsilon) or (seen.counts > board.counts).any():
-            seen = self._seen = _Seen(self, board, view.fixed, view.epsilon)
-        seen.advance(board)
-        return seen
+    def seen(self, board: Board, delta: float, epsilon: float) -> _Seen:
+        return _Seen(self, board, delta, epsilon)
 
     def order(self, view: View) -> Order:
         return self._look(view).order
