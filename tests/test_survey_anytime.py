@@ -176,7 +176,7 @@ def test_numbers_that_look_like_yes_and_no_need_bounds():
 def test_tilts_or_bets_do_not_hang_on_the_values(monkeypatch):
     """Stakes are fixed before the first answer: those for bounds of 0 and 1 are the same before and after a fraction comes."""
     seen = []
-    module = sys.modules["surepick.survey.estimate"]
+    module = sys.modules["surepick.survey.rows"]
     monkeypatch.setattr(module, "always", lambda strata, *rest: seen.append(strata[0].binary) or (0.0, 1.0))
     frame, answers = {"stratum": ["a"], "N": [1000]}, {"stratum": ["a"] * 6}
     for values in ([0, 1, 0, 1, 1, 0], [0, 1, 0, 1, 1, 0.5], ["yes", "no"] * 3):

@@ -196,6 +196,19 @@ def test_one_answer_of_a_stratum_is_said():
     assert found.find("y").se > 0
 
 
+def test_a_lonely_stratum_has_no_part_in_domains_of_others():
+    """Nor in the total of a domain of whole strata, which is so many times its mean."""
+    lonely = {"stratum": list("aaabbcc"), "y": [1.0, 2, 4, 5, 6, 30, 33]}
+    frame = {"stratum": list("abc"), "N": [40, 60, 20], "domain": list("xyz")}
+    both = estimate(frame, lonely | {"stratum": list("aaabccc")})  # one answer from b
+    for domain, people in (("all", 120), ("x", 40), ("y", 60), ("z", 20)):
+        mean, total = both.find("y", domain=domain), both.find("y", "total", domain)
+        assert (total.estimate, total.se) == pytest.approx((people * mean.estimate, people * mean.se))
+        assert (total.lower, total.upper, total.deff) == pytest.approx((people * mean.lower, people * mean.upper, mean.deff))
+    alone = estimate({"stratum": ["a"], "N": [40]}, {"stratum": list("aaa"), "y": [1.0, 2, 4]})
+    assert both.find("y", "total", "x").se == pytest.approx(alone.find("y", "total").se)
+
+
 @pytest.mark.parametrize(
     ("answers", "settings", "words"),
     [
@@ -210,6 +223,7 @@ def test_one_answer_of_a_stratum_is_said():
         (ANSWERS, {"by": "sex"}, ["no column 'sex'"]),
         (ANSWERS, {"bounds": {"y": (0, 5)}}, ["row 3", "8 lies outside the bounds 0 to 5"]),
         (ANSWERS, {"bounds": (5, 5)}, ["must be a pair"]),
+        (ANSWERS, {"bounds": {"yy": (0, 20)}}, ["bounds names 'yy'", "'y'"]),
         (ANSWERS, {"df": "n"}, ["df must be one of"]),
         (ANSWERS, {"delta": 1.5}, ["delta"]),
         (ANSWERS, {"planned": [1, 2]}, ["planned must be"]),

@@ -162,6 +162,33 @@ def test_unequal_prices_are_mostly_exact() -> None:
     assert exact >= 10
 
 
+@pytest.mark.parametrize("part", [0.5, 0.9, 0.99, 0.999])
+@pytest.mark.parametrize("seed", range(4))
+def test_few_strata_near_a_census_with_unequal_prices_are_exact(seed: int, part: float) -> None:
+    """There gains fall slowly, so that many interviews have to be tried up and down."""
+    rng = np.random.default_rng(seed)
+    N, S, price = rng.integers(100, 400, 2).astype(float), rng.lognormal(0, 1, 2), rng.uniform(0.5, 5, 2)
+    strata = Strata((N / N.sum() * S) ** 2, 1 / N, price, np.ones(2, dtype=int), N.astype(int))
+    grid = np.array(list(itertools.product(*(range(1, int(n) + 1) for n in N))))
+    costs, variances = grid @ price, (strata.a * (N - grid) / (N * grid)).sum(axis=1)
+    budget = part * float(price @ N)
+    found = least_variance(strata, budget)
+    assert found.above == 0
+    assert strata.variance(found.n) <= variances[costs <= budget].min() * (1 + 1e-9)
+    limit = float(strata.variance(np.floor(part * N)))
+    found = least_cost(strata, limit)
+    assert found.above == 0
+    assert strata.cost(found.n) <= costs[variances <= limit].min() * (1 + 1e-9)
+
+
+def test_a_variance_that_is_only_just_attained_near_a_census() -> None:
+    """All asked but one person: sums of a/n and of a/N would differ in digits that are not there."""
+    N = np.array([3.0, 3, 3, 4, 2])
+    a, price = np.array([5.625e-05, 7.700625e-04, 5.625e-03, 1.0, 2.5e-05]), np.array([5.8, 3.4, 4.2, 4.6, 6.9])
+    strata = Strata(a, 1 / N, price, np.array([1, 2, 1, 1, 1]), N.astype(int))
+    assert least_cost(strata, 1.25e-05).n.tolist() == [3, 3, 3, 4, 1]
+
+
 @st.composite
 def several(draw: st.DrawFn) -> tuple[Limits, np.ndarray]:
     strata, grid = draw(small())

@@ -9,7 +9,7 @@ the method ``"logit"``, ``options(survey.lonely.psu="adjust")``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,6 +63,10 @@ class Linear:
     @property
     def cv(self) -> float | None:
         return self.se / abs(self.estimate) if self.estimate else None
+
+    def times(self, people: float) -> Linear:
+        """The total that a mean of so many people makes."""
+        return replace(self, estimate=self.estimate * people, se=self.se * people)
 
 
 def ratio(design: Design, y: Floats, x: Floats, inside: Bools, rule: str) -> Linear | None:

@@ -12,34 +12,30 @@ from __future__ import annotations
 import numpy as np
 
 from ..arms import Floats, Ints
+from .variance import Strata
 
 STATES = 20_000  # pairs that are kept
 CORE = 400  # strata that may deviate
-WIDTH = 40  # interviews up or down that are tried in a stratum
+PAIRS = 2_000_000  # pairs that are made at once
+WIDTH = 40  # interviews up or down that are tried in a stratum at least, if that many are not ruled out
 
 
-def search(
-    a: Floats, price: Floats, low: Ints, high: Ints, n: Ints, worth: float, limit: float, budget: bool
-) -> tuple[Ints, float]:
+def search(strata: Strata, n: Ints, worth: float, limit: float, budget: bool) -> tuple[Ints, float]:
     """The best design, starting from one that is known, and how far it is from the best at most.
 
-    With ``budget`` the cost is at most the limit and the variance, the sum of a/n, is minimised; else the other way round.
+    With ``budget`` the cost is at most the limit and the variance is minimised; else the other way round.
     """
+    a, price, low, high = strata.a, strata.price, strata.low, strata.high
     base = np.clip(np.floor(np.sqrt(a / (price * worth) + 0.25) + 0.5), low, high).astype(np.int64)
     scale = 1.0 if budget else 1.0 / worth
-    lagrange = (a / base + worth * price * base) * scale
-    bound = float(lagrange.sum()) - limit * (worth if budget else scale)
-
-    def aim(m: Ints) -> float:
-        return float((a / m).sum() if budget else (price * m).sum())
-
+    aim, other = (strata.variance, strata.cost) if budget else (strata.cost, strata.variance)
     best, best_aim = n.copy(), aim(n)
+    bound = aim(base) + (other(base) - limit) * (worth if budget else scale)
     gap = best_aim - bound
-    noise = 1e-13 * abs(float(lagrange.sum()))
+    noise = 1e-13 * (aim(base) + limit * (worth if budget else scale))
     if gap <= noise:
         return best, 0.0
     # what deviating by d interviews costs in each stratum
-    tries = np.arange(-WIDTH, WIDTH + 1)
     near = _penalty(a, price, base, np.clip(base + 1, low, high), worth) * scale
     near = np.where(base < high, near, np.inf)
     less = np.where(base > low, _penalty(a, price, base, np.maximum(base - 1, 1), worth) * scale, np.inf)
@@ -47,19 +43,20 @@ def search(
     core = core[np.argsort(np.minimum(near, less)[core], kind="stable")]
     exact = len(core) <= CORE
     core = core[:CORE]
-    limited, aimed = (price * base, a / base) if budget else (a / base, price * base)
-    used, got = np.array([limited.sum()]), np.array([aimed.sum()])  # of the limit, and of the aim
+    used, got = np.array([other(base)]), np.array([aim(base)])  # of the limit, and of the aim
     paid = np.zeros(1)  # penalties so far
     history: list[tuple[Ints, Ints]] = []
     for h in core:
-        m = base[h] + tries
-        m = m[(m >= low[h]) & (m <= high[h])]
-        pay = _penalty(a[h], price[h], base[h], m, worth) * scale
-        if (pay[0] < gap and m[0] > low[h]) or (pay[-1] < gap and m[-1] < high[h]):
+        width = max(WIDTH, PAIRS // (2 * len(used)))
+        first, last = _not_ruled_out(a[h], price[h], base[h], worth, gap / scale)
+        first, last = max(first, low[h]), min(last, high[h])
+        if max(base[h] - first, last - base[h]) > width:
             exact = False
+        m = np.arange(max(first, base[h] - width), min(last, base[h] + width) + 1)
+        pay = _penalty(a[h], price[h], base[h], m, worth) * scale
         m, pay = m[pay < gap], pay[pay < gap]
-        dl = price[h] * (m - base[h]) if budget else a[h] / m - a[h] / base[h]
-        da = a[h] / m - a[h] / base[h] if budget else price[h] * (m - base[h])
+        dear, wide = price[h] * (m - base[h]), a[h] * (base[h] - m) / (m * float(base[h]))
+        dl, da = (dear, wide) if budget else (wide, dear)
         sums = paid[:, None] + pay[None, :]
         left, right = np.nonzero(sums < gap)
         new_used, new_got, new_paid = used[left] + dl[right], got[left] + da[right], sums[left, right]
@@ -85,6 +82,14 @@ def _penalty(a: Floats, price: Floats, base: Ints, m: Ints, worth: float) -> Flo
     d = m - base
     out: Floats = d * (worth * price - a / (base * m.astype(np.float64)))
     return np.maximum(out, 0.0)
+
+
+def _not_ruled_out(a: float, price: float, base: int, worth: float, gap: float) -> tuple[int, int]:
+    """Whole numbers from and up to which the penalty may be below the gap: w m^2 - c m + a < 0 with w = worth price."""
+    w = worth * price
+    c = a / base + w * base + gap
+    last = (c + np.sqrt(max(c * c - 4.0 * w * a, 0.0))) / (2.0 * w)
+    return max(int(a / (w * last)), 1), int(min(last + 1.0, 2.0**62))
 
 
 def _undominated(used: Floats, got: Floats) -> Ints:

@@ -58,7 +58,7 @@ def least_variance(strata: Strata, budget: float) -> Optimum:
             critical = critical or float(ratio[i])
     _spend(strata, n, left)
     worth = critical or 1.0 / x1**2  # of one unit of cost
-    found, above = search(strata.a, strata.price, strata.low, strata.high, n, worth, budget * (1 + 1e-12), True)
+    found, above = search(strata, n, worth, budget * (1 + 1e-12), True)
     return Optimum(found, above)
 
 
@@ -90,8 +90,7 @@ def least_cost(strata: Strata, variance: float) -> Optimum:
         return Optimum(n, 0.0)
     worth = float(ratio[order[max(q - 1, 0)]])
     _trim(strata, n, variance)
-    limit = variance * (1 + 1e-12) + float((strata.a * strata.rest).sum())
-    found, above = search(strata.a, strata.price, strata.low, strata.high, n, worth, limit, False)
+    found, above = search(strata, n, worth, variance * (1 + 1e-12), False)
     if short(found):
         found = n
     return Optimum(found, above)
