@@ -101,6 +101,25 @@ def test_two_stages_of_practools() -> None:
     assert (round(design.psus, 1), round(design.take, 1), round(design.cv, 4)) == (51.4, 11.9, 0.0502)
 
 
+@given(st.floats(0.1, 50), st.floats(0.2, 10), st.floats(0.001, 0.999), st.floats(1.01, 60), st.floats(0.05, 2))
+def test_two_stages_in_whole_numbers_are_the_best_of_all(psu: float, cost: float, delta: float, many: float, cv: float) -> None:
+    budget = (psu + cost) * many
+    n = np.arange(1, int((budget - psu) / cost) + 1)
+    m = np.floor(budget / (psu + cost * n))
+    found = survey.two_stage(psu, cost, delta, budget=budget)
+    assert found.whole_cost <= budget * (1 + 1e-11)
+    assert found.whole_cv <= np.sqrt((delta + (1 - delta) / n) / m).min() * (1 + 1e-11)
+    assert found.cv <= found.whole_cv * (1 + 1e-11)
+    assert found.psus >= 1 - 1e-12
+    n = np.arange(1, 20_001)
+    m = np.ceil((delta + (1 - delta) / n) / cv**2)
+    found = survey.two_stage(psu, cost, delta, cv=cv)
+    assert found.whole_cv <= cv * (1 + 1e-11)
+    assert found.whole_cost <= (m * (psu + cost * n)).min() * (1 + 1e-11)
+    assert found.cost <= found.whole_cost * (1 + 1e-11)
+    assert found.psus >= 1 - 1e-12
+
+
 # -- brute force ------------------------------------------------------------------------------------------------------------
 
 sizes = st.lists(st.integers(1, 7), min_size=1, max_size=4)

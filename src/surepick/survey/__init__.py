@@ -2,8 +2,8 @@
 
 ``frame`` reads the strata (``cells``, ``figures`` and ``titles`` are its parts), ``plan`` says what is asked for (``targets``,
 ``units``) and has it done: ``optimum`` and ``core`` for one variable, ``bethel`` for several, ``twostage`` for primary units.
-``estimate`` goes from ``answers`` to figures (``told``, ``rows``), by ``classical`` and by ``anytime`` intervals. ``result`` is what comes out of a
-plan, in ``words``, as a ``picture`` and as a ``report``.
+``estimate`` goes from ``answers`` to figures (``told``, ``rows``), by ``classical`` and by ``anytime`` intervals. ``result`` is
+what comes out of a plan, in ``words``, as a ``picture`` and as a ``report``.
 
 ``waves`` splits interviews wave by wave: ``field`` says what can still be asked, ``spread`` what is believed of the variances,
 ``next_wave`` what comes next, ``chance`` and ``evidence`` how good that is; ``rehearsal`` tries it on a population of ``people``.

@@ -8,6 +8,7 @@ budget nor on S (Hansen, Hurwitz and Madow 1953, chapter 6).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,26 +92,90 @@ def two_stage(
         raise SettingError("Give either a budget or a cv.", key="budget")
     take = max(1.0, math.sqrt(c1 / c2 * (1 - d) / d))
 
-    def one(n: float) -> float:
-        """The squared CV with one primary unit."""
-        return v * (1 + d * (n - 1)) / n
+    def squared(m: Floats, n: Floats) -> Floats:
+        """The squared CV."""
+        return v * (d + (1 - d) / n) / m
 
-    whole = int(best_take(*(np.array([x]) for x in (c1, c2, d, float(MOST))))[0])
+    def price(m: Floats, n: Floats) -> Floats:
+        return m * (c1 + c2 * n)
+
+    def alone_with(n: float) -> float:
+        return v * (d + (1 - d) / n)
+
     if budget is not None:
         c = number(budget, "budget", "a positive number", lambda x: x > 0)
         if c < c1 + c2:
             raise InfeasibleError(f"A budget of {c:,g} does not pay for one interview, which costs {c1 + c2:,g}.", key="budget")
+        take = min(take, (c - c1) / c2)  # one unit at least
         m = c / (c1 + c2 * take)
-        tried = range(1, min(MOST, int((c - c1) / c2), 20 * whole + 20) + 1)
-        pairs = [(math.floor(c / (c1 + c2 * n) * (1 + 1e-12)), n) for n in tried]
-        best = min((p for p in pairs if p[0] >= 1), key=lambda p: (one(p[1]) / p[0], p[0] * (c1 + c2 * p[1])))
+        whole = _best(
+            take,
+            units=lambda n: np.floor(c / (c1 + c2 * n) * (1 + 1e-12)),
+            takes=lambda m: np.floor((c / m - c1) / c2 * (1 + 1e-12)),
+            least=squared,
+            beside=price,
+            worth=lambda best: best * c / v,
+            parts=(c1, c2, d),
+        )
     else:
         target = number(cv, "cv", "a positive number", lambda x: x > 0)
-        m = one(take) / target**2
-        tried = range(1, 20 * whole + 21)
-        pairs = [(math.ceil(one(n) / target**2 * (1 - 1e-12)), n) for n in tried]
-        best = min(pairs, key=lambda p: p[0] * (c1 + c2 * p[1]))
+        if alone_with(take) < target**2:  # then so many interviews in one unit are too many
+            take = max((1 - d) / (target**2 / v - d), 1.0)
+        m = max(alone_with(take) / target**2, 1.0)
+        whole = _best(
+            take,
+            units=lambda n: np.ceil(squared(np.ones(1), n) / target**2 * (1 - 1e-12)),
+            takes=lambda m: np.ceil((1 - d) / np.maximum(target**2 * m / v * (1 + 1e-12) - d, 1e-300) * (1 - 1e-12)),
+            least=price,
+            beside=squared,
+            worth=lambda best: best * target**2 / v,
+            parts=(c1, c2, d),
+        )
+    pair = np.array(whole[:1], dtype=float), np.array(whole[1:], dtype=float)
     return TwoStage(
-        psus=m, take=take, cv=math.sqrt(one(take) / m), cost=m * (c1 + c2 * take), whole=best,
-        whole_cv=math.sqrt(one(best[1]) / best[0]), whole_cost=best[0] * (c1 + c2 * best[1]),
+        psus=m, take=take, cv=math.sqrt(alone_with(take) / m), cost=m * (c1 + c2 * take), whole=whole,
+        whole_cv=math.sqrt(float(squared(*pair)[0])), whole_cost=float(price(*pair)[0]),
     )  # fmt: skip
+
+
+def _best(
+    take: float,
+    *,
+    units: Callable[[Floats], Floats],
+    takes: Callable[[Floats], Floats],
+    least: Callable[[Floats, Floats], Floats],
+    beside: Callable[[Floats, Floats], Floats],
+    worth: Callable[[float], float],
+    parts: tuple[float, float, float],
+) -> tuple[int, int]:
+    """The best whole numbers of primary units and of interviews in each; ``beside`` decides between those that are as good.
+
+    ``units`` is the best m for an n, ``takes`` the best n for an m. In real numbers an n attains no less than
+    (d + (1 - d) / n) (C1 + C2 n), which rules out all n outside an interval once some pair is known; the rest are tried, or
+    their m, if those are fewer.
+    """
+    c1, c2, d = parts
+
+    def first(m: Floats, n: Floats) -> tuple[float, float, int, int]:
+        good = (m >= 1) & (n >= 1) & (n < 2.0**53) & (m < 2.0**53)
+        m, n = m[good], n[good]
+        at = np.lexsort((beside(m, n), least(m, n)))[:1]
+        return next(((float(least(m, n)[i]), float(beside(m, n)[i]), int(m[i]), int(n[i])) for i in at), (np.inf, 0.0, 1, 1))
+
+    one = np.ones(1)
+    near = np.array([np.floor(take), np.floor(take) + 1.0, 1.0, *np.maximum(takes(one), 1.0)])
+    best = first(units(near), near)
+    # w n^2 - k n + C1 (1 - d) <= 0 with w = C2 d
+    k = worth(best[0]) * (1 + 1e-9) - c1 * d - c2 * (1 - d)
+    root = math.sqrt(max(k * k - 4 * c1 * c2 * d * (1 - d), 0.0))
+    high = (k + root) / (2 * c2 * d)
+    low = max(c1 * (1 - d) / (c2 * d) / high, 1.0)
+    few, many = (float(units(np.array([x]))[0]) for x in (np.ceil(high), np.floor(low)))
+    if high - low <= many - few:
+        n = np.floor(low) + np.arange(min(high - low + 2.0, MOST))
+        best = min(best, first(units(n), n))
+    else:
+        m = max(few, 1.0) + np.arange(min(many - few + 2.0, MOST))
+        n = takes(m)
+        best = min(best, first(m, n))
+    return best[2], best[3]
