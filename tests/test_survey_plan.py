@@ -23,6 +23,7 @@ from surepick.survey.limits import Limits
 from surepick.survey.optimum import least_cost, least_variance
 from surepick.survey.result import planned
 from surepick.survey.solve import Solution
+from surepick.survey.tables import reached_table, strata_table
 from surepick.survey.units import units
 from surepick.survey.variance import SLACK, Strata, real_optimum, unseen
 
@@ -518,6 +519,26 @@ def test_a_report_escapes_names(tmp_path) -> None:
     assert "Who &lt;is&gt; asked" in page
     assert page.count("<tr>") == 2 + 1 + 3
     assert "data:image/png;base64," in page
+
+
+def test_a_report_of_many_strata_is_one_page_and_an_annex(tmp_path) -> None:
+    few, many = (survey.plan(establishments(1, H=H), cv=0.1).report(tmp_path / f"{H}.html").read_text() for H in (7, 300))
+    assert "annex" not in few.partition("<body>")[2]
+    page, _, annex = many.partition('<div class="annex">')
+    assert page.count("<tr>") == 2 + 4 + 28  # two tables beside each other: everybody, and seven domains by four variables
+    assert annex.count("<tr>") == 1 + 300
+
+
+def test_tables_say_whence_the_variance_comes() -> None:
+    plan = survey.plan(THREE, cv=0.02)
+    columns, rows = strata_table(plan, 60)
+    assert [row[columns.index("share")] for row in rows] == [f"{100 * x:.3g} %" for x in plan.share["value"]]
+    assert sum(plan.share["value"]) == pytest.approx(1)
+    several = survey.plan(establishments(1, H=14, variables=2), cv=0.1)
+    assert {"share v0", "share v1"} <= set(strata_table(several, 60)[0])
+    columns, rows = reached_table(several)
+    assert columns[-1] == "1 % looser saves"
+    assert [row[-1] for row in rows] == ["–"] * 2 + [f"{one.saves:,.3g}" for one in several.targets]
 
 
 @pytest.mark.parametrize(

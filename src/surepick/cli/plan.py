@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .talk import ROWS, AsJson, emit, number, say, table
+from .talk import plain as known
 
 if TYPE_CHECKING:
-    from ..survey import Plan, Reached
+    from ..survey import Plan
 
 FORM = "0.02, or income=0.02,age=0.05, or income:North=0.03"
 
@@ -84,7 +85,10 @@ def plan(
     written += [] if report is None else [made.report(report)]
     written += [] if picture is None else [save(made.picture(), picture)]
     if as_json:
-        beside = {name: {"n": int(one.n.sum()), "cost": one.cost, "se": one.overall[0].se} for name, one in others.items()}
+        beside = {
+            name: {"n": int(one.n.sum()), "cost": one.cost, "se": one.overall[0].se, "cv": known(one.overall[0].cv)}
+            for name, one in others.items()
+        }
         more = {"compare": beside} if compare else {}
         emit({**made.to_dict(), "file": str(frame), "written": [str(path) for path in written], **more})
         return
@@ -127,36 +131,20 @@ def _target(option: str, text: str) -> Any:
 
 
 def _show(made: Plan) -> None:
-    f, stages = made.frame, made.two_stage
-    contacts = bool((made.fielded != made.n).any())
-    columns = ["stratum", "N", *(["units", "in each"] if stages else []), "interviews", *(["contacts"] if contacts else [])]
-    rows = []
-    for i, name in enumerate(f.strata[:ROWS]):
-        row = [name, f"{f.N[i]:,.10g}", *([f"{made.psus[i]:,}", f"{made.take[i]:,}"] if stages else []), f"{made.n[i]:,}"]
-        row += [f"{made.fielded[i]:,}"] if contacts else []
-        bound = (made.binding[i] or "").replace("_", " ")
-        rows.append([*row, f"{100 * made.fraction[i]:.3g} %", f"{made.weight[i]:,.4g}", bound])
-    table([*columns, "fraction", "weight", "at bound"], rows)
-    if len(f) > ROWS:
-        say(f"{len(f) - ROWS:,} more strata are not shown; --json, --out and --report have them.")
+    from ..survey.tables import reached_table, strata_table
+
+    strata = len(made.frame)
+    table(*strata_table(made, ROWS))
+    if strata > ROWS:
+        say(f"{strata - ROWS:,} more strata are not shown; --json, --out and --report have them.")
     cost = f", cost {made.cost:,.10g}" if made.priced else ""
-    asked = f", {made.fielded.sum():,} people to contact" if contacts else ""
+    asked = f", {made.fielded.sum():,} people to contact" if (made.fielded != made.n).any() else ""
     say(f"{made.n.sum():,} interviews{asked}{cost}. {made.guarantee}", "bold")
-    whole = [one for one in made.overall if (one.variable, "all") not in {(t.variable, t.domain) for t in made.targets}]
-    _show_targets([*whole, *made.targets])
+    columns, rows = reached_table(made)
+    table(columns, rows[:ROWS])
+    if len(rows) > ROWS:
+        say(f"{len(rows) - ROWS:,} more are not shown; --json has them all.")
     for change in made.changes:
         say(change)
     for note in made.notes:
         say(note, "yellow")
-
-
-def _show_targets(targets: list[Reached]) -> None:
-    def asked(one: Reached) -> str:
-        return number(one.target) if one.target is not None else f"SE {number(one.target_se)}" if one.target_se else "–"
-
-    table(
-        ["variable", "domain", "standard error", "CV", "target"],
-        [(one.variable, one.domain, number(one.se), number(one.cv), asked(one)) for one in targets[:ROWS]],
-    )
-    if len(targets) > ROWS:
-        say(f"{len(targets) - ROWS:,} more are not shown; --json has them all.")

@@ -7,15 +7,18 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..checks import file
 from ..lab.plots import save
+from .picture import picture
+from .tables import reached_table, strata_table
 
 if TYPE_CHECKING:
-    from .result import Plan, Reached
+    from .result import Plan
 
-ROWS = 300  # strata that the page shows
+ROOM = 30  # rows of both tables for which there is room on the page; more strata go to an annex
+TARGETS = 20  # rows of one table of targets; there are two beside each other at most
+DRAWN = 22  # strata in the picture
+ROWS = 2000  # strata that the annex shows
 
 
 def write_report(plan: Plan, path: str | Path, title: str) -> Path:
@@ -38,34 +41,28 @@ def write_report(plan: Plan, path: str | Path, title: str) -> Path:
 def _contents(plan: Plan) -> dict[str, Any]:
     frame = plan.frame
     with tempfile.TemporaryDirectory() as folder:
-        image = save(plan.picture(), Path(folder, "plan.png")).read_bytes()
-    rows = [
-        (
-            frame.strata[i], f"{frame.N[i]:,.10g}", f"{plan.n[i]:,}", f"{plan.fielded[i]:,}", f"{100 * plan.fraction[i]:.3g} %",
-            f"{plan.weight[i]:,.4g}", (plan.binding[i] or "").replace("_", " "),
-        )
-        for i in range(min(len(frame), ROWS))
-    ]  # fmt: skip
+        image = save(picture(plan, most=DRAWN), Path(folder, "plan.png")).read_bytes()
+    titles, targets = reached_table(plan)
+    columns, rows = strata_table(plan, ROWS)
+    fits = len(frame) + min(len(targets), TARGETS) <= ROOM
     return {
         "source": Path(frame.source).name,
         "n": f"{plan.n.sum():,}",
         "fielded": f"{plan.fielded.sum():,}" if (plan.fielded != plan.n).any() else "",
         "people": f"{frame.N.sum():,.10g}",
-        "strata": f"{len(frame):,}",
+        "strata_count": "one stratum" if len(frame) == 1 else f"{len(frame):,} strata",
         "cost": f"{plan.cost:,.10g}" if {"cost", "psu_cost"} & frame.given else "",
         "guarantee": plan.guarantee,
         "changes": plan.changes,
         "notes": plan.notes,
-        "targets": [_target(one) for one in plan.targets],
-        "rows": rows,
-        "left_out": max(len(frame) - ROWS, 0),
+        "titles": titles,
+        "targets": [part for k in (0, TARGETS) if (part := targets[k : k + TARGETS])],
+        "more_targets": targets[2 * TARGETS :],
+        "columns": columns,
+        "rows": rows if fits else [],
+        "annex": [] if fits and not targets[2 * TARGETS :] else rows,
+        "left_out": f"{len(frame) - ROWS:,}" if len(frame) > ROWS else "",
         "picture": base64.b64encode(image).decode("ascii"),
+        "finite": plan.finite,
+        "two_stage": plan.two_stage,
     }
-
-
-def _target(one: Reached) -> tuple[str, ...]:
-    def percent(x: float | None) -> str:
-        return "–" if x is None or np.isnan(x) else f"{100 * x:.3g} %"
-
-    asked = percent(one.target) if one.target is not None else "–" if one.target_se is None else f"SE {one.target_se:.4g}"
-    return one.variable, one.domain, f"{one.se:.4g}", percent(one.cv), asked

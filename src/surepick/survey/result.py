@@ -82,6 +82,8 @@ class Plan:
         changes; ``"saved_by_1_percent"``: interviews or cost that a 1 % larger standard error saves.
     psus, take : array of int
         Primary units, and interviews in each; in one stage n and 1.
+    finite : bool
+        Whether nobody is asked twice.
     notes : list of str
         What should be known about this plan.
     """
@@ -103,6 +105,7 @@ class Plan:
     sensitivity: dict[str, float | None]
     psus: Ints
     take: Ints
+    finite: bool = True
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -114,6 +117,12 @@ class Plan:
     def changes(self) -> list[str]:
         """The sensitivity in sentences."""
         return changes(self.sensitivity, self.priced, "" if len(self.overall) == 1 else f" of {self.overall[0].variable!r}")
+
+    @property
+    def reached(self) -> list[Reached]:
+        """Everybody, by variable, and the targets."""
+        asked = {(one.variable, one.domain) for one in self.targets}
+        return [*(one for one in self.overall if (one.variable, one.domain) not in asked), *self.targets]
 
     @property
     def two_stage(self) -> bool:
@@ -240,6 +249,7 @@ def planned(
         sensitivity=_sensitivity(overall[0], parts, m, solution.saved),
         psus=m,
         take=take,
+        finite=finite,
         notes=notes(frame, n, m, parts, overall, shown, limit, spent, paid),
     )
 
