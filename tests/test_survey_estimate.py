@@ -224,6 +224,13 @@ def test_a_lonely_stratum_has_no_part_in_domains_of_others():
         (ANSWERS, {"bounds": {"y": (0, 5)}}, ["row 3", "8 lies outside the bounds 0 to 5"]),
         (ANSWERS, {"bounds": (5, 5)}, ["must be a pair"]),
         (ANSWERS, {"bounds": {"yy": (0, 20)}}, ["bounds names 'yy'", "'y'"]),
+        (ANSWERS, {"ratios": [("y", "q")]}, ["ratios names 'q'", "'x'"]),
+        (ANSWERS | {"y": [3, "five", *[4] * 9]}, {}, ["row 1", "'five' is not a number"]),
+        (ANSWERS | {"y": ["1,500", *["2"] * 10]}, {}, ["row 0", "'1,500' may mean 1500 or 1.500"]),
+        (ANSWERS | {"y": [1e160, *[4] * 10]}, {}, ["row 0", "too large"]),
+        (ANSWERS | {"wave": [1, *["2026-01-02"] * 10]}, {}, ["'wave'", "all of one kind"]),
+        (ANSWERS | {"wave": ["nan", *["1"] * 10]}, {}, ["'wave'", "all of one kind"]),
+        (ANSWERS | {"date": ["2026-01-01T00:00:00+00:00", *["2026-01-02"] * 10]}, {}, ["'date'", "all of one kind"]),
         (ANSWERS, {"df": "n"}, ["df must be one of"]),
         (ANSWERS, {"delta": 1.5}, ["delta"]),
         (ANSWERS, {"planned": [1, 2]}, ["planned must be"]),
@@ -234,6 +241,42 @@ def test_what_is_refused(answers, settings, words):
     with pytest.raises((StudyError, SettingError)) as error:
         estimate(FRAME, answers, **settings)
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def test_what_r_writes_for_a_missing_answer(tmp_path):
+    """And columns of remarks, or of nothing, are no questions."""
+    (tmp_path / "frame.csv").write_text('"stratum","N"\n"NA",400\n"EU",600\n')
+    rows = ["NA,1,yes,A12,", "NA,NA,no,,", "EU,4,NA,44b,", "EU,5,yes,moved 3 times,", "NA,2,no,2026-01-02,", "EU,6,no,,"]
+    (tmp_path / "answers.csv").write_text("\n".join(["stratum,kids,reads,remark,empty", *rows]) + "\n")
+    found = estimate(tmp_path / "frame.csv", tmp_path / "answers.csv")
+    assert {row.variable for row in found} == {"kids", "reads"}
+    assert (found.find("kids").missing, found.find("reads").missing) == (1, 1)
+    assert found.find("kids").estimate == pytest.approx(0.4 * 1.5 + 0.6 * 5)
+    assert found.find("reads").always_lower is not None
+    assert "Not used, since they hold no numbers: remark, empty." in found.notes
+
+
+def test_a_ratio_to_nothing_is_said():
+    found = estimate(FRAME, ANSWERS | {"x": [0] * 11}, ratios=[("y", "x")])
+    assert not [row for row in found if row.what == "ratio"]
+    assert "y / x, all: the total of x is 0 there, so that there is no ratio." in found.notes
+
+
+def test_two_columns_of_one_name_and_plans_that_are_none(tmp_path):
+    rows = "".join(f"{h},1,2\n" for h in ANSWERS["stratum"])
+    (tmp_path / "answers.csv").write_text(f"stratum,y,y\n{rows}")
+    with pytest.raises(StudyError, match="line 1, column 'y': two columns have this title"):
+        estimate(FRAME, tmp_path / "answers.csv")
+    for n in ("", "-3"):
+        (tmp_path / "frame.csv").write_text(f"stratum,N,n\na,40,{n}\nb,60,3\nc,20,2\n")
+        with pytest.raises(StudyError, match="line 2, column 'n': the interviews that were planned"):
+            estimate(tmp_path / "frame.csv", ANSWERS, bounds=(0, 20))
+
+
+def test_weights_beside_a_column_of_that_name():
+    table = estimate(FRAME, ANSWERS | {"weight": [70.0] * 11}).weights_frame()
+    assert table["weight"].tolist() == [70.0] * 11
+    assert table["survey_weight"].sum() == pytest.approx(120)
 
 
 def test_shares_of_people_are_no_sizes():
@@ -266,8 +309,12 @@ def test_surepick_estimate(ask, cli, tmp_path):
     assert (code, err) == (0, "")
     assert "at every moment" in said
     assert "1 of 11 answers are missing (line 5;" in said
+    assert "at every moment" not in cli("estimate", *files)[1].splitlines()[1]  # nothing to show
     for bad in (("--ratio", "y"), ("--bounds", "y=3"), ("--weights", files[1]), ("--df", "x")):
         assert cli("estimate", *files, *bad)[0] == 2
+    code, out, err = cli("estimate", *files, "--weights", tmp_path / "no" / "w.csv")
+    assert (code, out) == (2, "")
+    assert "w.csv: No such file or directory" in err
     assert sp.survey.estimate is estimate
 
 

@@ -110,6 +110,26 @@ def test_what_is_not_clear_is_refused(cells: list[str], said: str) -> None:
     assert said in Figures.of(cells).read(cells[0])[1]
 
 
+def test_points_between_semicolons_may_stand_between_thousands(read) -> None:
+    with pytest.raises(StudyError, match=r"line 2, column 'N': '4\.000' may mean 4000 or 4\.000"):
+        read("stratum;N;S\na;4.000;1\nb;300;2\n")
+    assert read("stratum;N;S\na;4000;1.250\nb;300;0.5\n").S["value"].tolist() == [1.25, 0.5]
+    assert read("stratum,N,S\na,4.000,1\nb,300,2\n").N.tolist() == [4, 300]
+
+
+def test_what_r_writes_for_nothing(read) -> None:
+    frame = read('"stratum","N","S","lower"\n"NA",10,1,NA\n"EU",20,2,3\n')
+    assert frame.strata == ("NA", "EU")
+    assert frame.lower.tolist() == [0, 3]
+    with pytest.raises(StudyError, match="line 2, column 'S': the cell is empty"):
+        read("stratum,N,S\na,4,NA\n")
+
+
+def test_a_per_cent_is_told_how_to_be_written(read) -> None:
+    with pytest.raises(StudyError, match=r"'62,5 %' is not a number; write 62,5 % as 0\.625"):
+        read("stratum;N;S;resp_rate\na;4;1;62,5 %\n")
+
+
 def test_semicolons_and_tabs(read) -> None:
     frame = read("stratum;N;S\na;1.000;1,5\nb;20.000;2.000,25\n")
     assert frame.N.tolist() == [1000, 20000]

@@ -48,6 +48,7 @@ def estimate(
     """
     from ..errors import SettingError
     from ..survey import estimate as made
+    from ..survey.writing import write_csv
 
     for path in (weights, out):
         if path is not None and any(path.exists() and path.samefile(other) for other in (frame, answers) if other.exists()):
@@ -58,13 +59,18 @@ def estimate(
     )  # fmt: skip
     for path, rows in ((weights, found.weights_frame), (out, found.to_frame)):
         if path is not None:
-            rows().to_csv(path, index=False)
+            write_csv(rows(), path)
     if as_json:
         files = {"weights": None if weights is None else str(weights), "out": None if out is None else str(out)}
         emit({"frame": str(frame), "answers": str(answers), **found.to_dict(), **files})
         return
+    always = any(row.always_lower is not None for row in found)
     table(
-        ["variable", "figure", "domain", "estimate", "se", f"{100 * (1 - delta):g} %", "at every moment", "deff", "answers"],
+        [
+            *("variable", "figure", "domain", "estimate", "se", f"{100 * (1 - delta):g} %"),
+            *(["at every moment"] if always else []),
+            *("deff", "answers"),
+        ],
         [
             (
                 row.variable,
@@ -73,7 +79,7 @@ def estimate(
                 number(row.estimate),
                 number(row.se),
                 f"{number(row.lower)} to {number(row.upper)}",
-                _watched(row),
+                *([_watched(row)] if always else []),
                 "–" if row.deff is None else f"{row.deff:.2f}",
                 f"{row.n:,}",
             )

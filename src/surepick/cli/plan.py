@@ -118,7 +118,7 @@ def _target(option: str, text: str) -> Any:
             raise SettingError(f"{option} {text}: {figure!r} is not a number; write {FORM}.", key=option) from None
         if not name:
             if "," in text:
-                raise SettingError(f"{option} {text}: say what each number is for, {FORM}.", key=option)
+                raise SettingError(f"{option} {text}: decimals have a point; say what each number is for, {FORM}.", key=option)
             return value
         variable, colon, domain = name.strip().partition(":")
         if colon and isinstance(found.setdefault(variable, {}), dict) and domain not in found[variable]:

@@ -43,6 +43,7 @@ class Table:
     rows: list[list[str]]
     lines: list[int]
     called: dict[str, str] = field(default_factory=dict)  # columns whose title the user gave
+    delimiter: str = ","
 
     def naming(self, **columns: str | None) -> Table:
         """The same table, where these columns have other titles."""
@@ -179,7 +180,7 @@ def read_table(path: str | Path, *, empty: bool = False) -> Table:
         raise StudyError(f"{path}, line 1: the table has no header; name the columns in the first line.")
     if not rows and not empty:
         raise StudyError(f"{path}: the table has a header but no rows; add one row an arm or an observation.", key=EMPTY)
-    return Table(path, header, rows, lines)
+    return Table(path, header, rows, lines, delimiter=delimiter)
 
 
 def read_text(path: Path) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,14 +15,16 @@ from ..arms import Bools, Floats, Ints
 from ..display import listed
 from ..errors import StudyError
 from ..study.tables import EMPTY
-from .cells import Cells, read_cells
+from .cells import MISSING, Cells, read_cells
 from .figures import Figures
 from .frame import Frame
 from .titles import ALONE
 
 ORDER = ("order", "wave", "round", "time", "date", "day", "datetime", "timestamp")
 PERSON = ("id", "person", "respondent", "case", "unit")
+LIKE_A_NUMBER = re.compile(r"[+-]?[\d.,'\s\u00a0\u202f]*\d[\d.,]*([eE][+-]?\d+)?\s*%?")
 YES, NO = ("yes", "true", "y"), ("no", "false", "n")
+LARGEST_ANSWER = 1e75  # its square, times squared numbers of people, is still a number
 NAMED = 6  # strata or rows that a message names
 
 
@@ -86,6 +90,8 @@ def read_answers(source: object, frame: Frame, variables: Sequence[str] | None =
     j = _one(cells, ALONE["stratum"])
     if j is None:
         cells.fail(None, None, f"there is no column stratum, which says where a person belongs; the columns are {_titles(cells)}")
+    for title in {title for title in cells.titles if cells.titles.count(title) > 1}:
+        cells.fail(None, title, "two columns have this title; rename or delete one")
     names, index = cells.texts(j), frame.index
     for i, name in enumerate(names):
         if name not in index:
@@ -105,16 +111,15 @@ def read_answers(source: object, frame: Frame, variables: Sequence[str] | None =
     wanted = [k for k in range(len(cells.titles)) if k not in used]
     if variables is not None:
         wanted = [_named(cells, title, "variables") for title in variables]
-    figures = Figures.of(
-        [x for k in wanted if isinstance(cells.columns[k], list) for x in cells.columns[k] if isinstance(x, str)]
-    )
+    figures = cells.figures(wanted)
     for k in wanted:
-        try:
-            values[cells.titles[k]] = _numbers(cells, k, figures)
-        except StudyError:
-            if variables is not None:
-                raise
+        if variables is None and _holds_texts(cells.columns[k]):
             ignored.append(cells.titles[k])
+        else:
+            values[cells.titles[k]] = _numbers(cells, k, figures)
+    for title, y in values.items():
+        for i in np.flatnonzero(np.abs(y) > LARGEST_ANSWER)[:1].tolist():
+            cells.fail(i, title, f"{y[i]:g} is too large to reckon with; mend it, or give answers in a larger unit")
     if not values:
         cells.fail(None, None, f"no column holds answers as numbers, or yes and no; the columns are {_titles(cells)}")
     words = frozenset(cells.titles[k] for k in wanted if _yes_no(cells.columns[k]))
@@ -136,26 +141,34 @@ def _titles(cells: Cells) -> str:
     return ", ".join(map(repr, cells.titles[:20])) + (", ..." if len(cells.titles) > 20 else "")
 
 
+def _given(column: Any) -> list[Any]:
+    """The cells that are not empty, of a column of texts or of several kinds."""
+    return [x for x in column if x is not None and x not in MISSING] if isinstance(column, list) else []
+
+
+def _holds_texts(column: Any) -> bool:
+    """Whether half of the cells or more hold no number: a remark, and no question of which one answer is spelled wrongly."""
+    if not isinstance(column, list):
+        return bool(np.isnan(column).all())
+    given = _given(column)
+    figures = [x for x in given if isinstance(x, Real) or (isinstance(x, str) and LIKE_A_NUMBER.fullmatch(x))]
+    return 2 * len(figures) <= len(given) and not _yes_no(column)
+
+
 def _yes_no(column: Any) -> bool:
     """Whether all answers are words for yes and no, or truth values."""
-    given = [x for x in column if x is not None and x != ""] if isinstance(column, list) else []
+    given = _given(column)
     return bool(given) and all(
-        isinstance(x, (bool, np.bool_)) or (isinstance(x, str) and x.strip().casefold() in (*YES, *NO, "")) for x in given
+        isinstance(x, (bool, np.bool_)) or (isinstance(x, str) and x.strip().casefold() in (*YES, *NO)) for x in given
     )
 
 
 def _numbers(cells: Cells, column: int, figures: Figures) -> Floats:
     """The answers as numbers; yes and no are 1 and 0."""
     cast = cells.columns[column]
-    if isinstance(cast, list):
-        texts = {x.strip().casefold() for x in cast if isinstance(x, str)} - {""}  # an empty cell is a missing answer
-        if texts and texts <= {*YES, *NO}:
-            found: list[Any] = [
-                None if x is None or not str(x).strip() else float(str(x).strip().casefold() in YES) for x in cast
-            ]
-            return np.array([np.nan if x is None else x for x in found])
-        if any(isinstance(x, bool) for x in cast):
-            return np.array([np.nan if x is None else float(x) for x in cast])
+    if isinstance(cast, list) and _yes_no(cast):  # an empty cell is a missing answer
+        words = [None if x is None or x in MISSING else str(x).strip().casefold() for x in cast]
+        return np.array([np.nan if x is None else float(x in YES) for x in words])
     return cells.numbers(column, figures)
 
 
@@ -192,12 +205,16 @@ def _moments(cells: Cells, column: int) -> Ints:
     marks: list[Any]
     try:
         marks = [float(x) for x in raw]
+        if not np.isfinite(marks).all():
+            raise ValueError
     except ValueError:
         from datetime import datetime
 
         try:
             marks = [datetime.fromisoformat(str(x)) for x in raw]
-        except ValueError:
-            cells.fail(None, cells.titles[column], "waves are numbers, or dates such as 2026-03-14; no mixture of the two")
+            sorted(set(marks))
+        except (ValueError, TypeError):  # such as with and without a time zone
+            what = "waves are numbers, or dates such as 2026-03-14, all of one kind; write them alike"
+            cells.fail(None, cells.titles[column], what)
     place = {mark: i for i, mark in enumerate(sorted(set(marks)))}
     return np.array([place[mark] for mark in marks], dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from io import BytesIO
@@ -20,6 +20,7 @@ from ..study.tables import EMPTY
 from .figures import Figures
 
 DIGITS = frozenset("0123456789.+-eE")
+MISSING = ("", "NA")  # R writes NA
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
 
@@ -31,6 +32,7 @@ class Cells:
     titles: list[str]
     columns: list[Any]
     lines: list[int] | None = None  # None: rows are counted from 0, as in Python
+    semicolons: bool = False  # between the cells of a file
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
@@ -43,6 +45,12 @@ class Cells:
         where = self.place(row) if row is not None else self.source if self.lines is None else f"{self.source}, line 1"
         column = "" if title is None else f", column {title!r}"
         raise StudyError(f"{where}{column}: {what}.", key=title)
+
+    def figures(self, columns: Iterable[int]) -> Figures:
+        """How these columns write their numbers."""
+        given = [self.columns[j] for j in columns]
+        texts = [x for column in given if isinstance(column, list) for x in column if isinstance(x, str)]
+        return Figures.of(texts, self.semicolons) if self.semicolons or any("," in x for x in texts) else Figures()
 
     def texts(self, column: int) -> list[str]:
         """The cells as texts, an empty one for what is not given; 3.0 is the text 3."""
@@ -66,7 +74,7 @@ class Cells:
         return np.array([self._number(i, column, x, figures) for i, x in enumerate(_list(cells))], dtype=np.float64)
 
     def _number(self, row: int, column: int, x: Any, figures: Figures) -> float:
-        if x is None or (isinstance(x, str) and not x):
+        if x is None or (isinstance(x, str) and x in MISSING):
             return np.nan
         if isinstance(x, str):
             value, why = figures.read(x)
@@ -124,7 +132,8 @@ def _read(path: Path) -> Cells:
     if start == OLD_EXCEL:
         raise StudyError(f"{path}: this is an Excel file of the old format .xls; save it as .xlsx or CSV.", key="frame")
     table = read_table(path)
-    return Cells(str(path), table.header, [list(column) for column in zip(*table.rows, strict=True)], table.lines)
+    columns = [list(column) for column in zip(*table.rows, strict=True)]
+    return Cells(str(path), table.header, columns, table.lines, table.delimiter == ";")
 
 
 def _excel(path: Path) -> Cells:

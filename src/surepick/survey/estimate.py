@@ -81,6 +81,7 @@ def estimate(
     by = [by] if isinstance(by, str) else list(by)
     told = read_answers(answers, strata, None if variables is None else _all_named(variables, ratios), by)
     asked = list(told.values) if variables is None else list(variables)
+    refuse_unknown(dict.fromkeys(name for pair in ratios for name in pair), list(told.values), "ratios", told.cells.source)
     if isinstance(bounds, Mapping):
         refuse_unknown(bounds, asked, "bounds", told.cells.source)
     limits = {variable: bounds_of(variable, told, bounds) for variable in asked}
@@ -98,10 +99,11 @@ def estimate(
             rows += work.of(variable, name, by_stratum, inside, limits[variable])
     for above, below in ratios:
         notes += work.notes_of(above, below)
-        rows += [row for name, _, inside in groups if (row := work.ratio(above, below, name, inside)) is not None]
+        for name, _, inside in groups:
+            rows += work.ratio(above, below, name, inside)
     notes += work.said
     if told.ignored:
-        notes.append(f"Not used, since they hold texts: {listed(list(told.ignored))}.")
+        notes.append(f"Not used, since they hold no numbers: {listed(list(told.ignored))}.")
     unbounded = [variable for variable in asked if limits[variable] is None]
     if unbounded:
         first = unbounded[0]

@@ -102,14 +102,17 @@ class Estimates(Sequence[Estimate]):
         return pd.DataFrame([vars(row) for row in self.rows])
 
     def weights_frame(self) -> pd.DataFrame:
-        """The answers as they were read, with a column ``weight``, or one for every variable where people left out some."""
+        """The answers as they were read, with a column ``weight``, or one for every variable where people left out some.
+
+        Where a column has this name already, the new one is ``survey_weight``.
+        """
         import pandas as pd
 
         cells = self.answers.cells
         table = {title: _plain_column(column) for title, column in zip(cells.titles, cells.columns, strict=True)}
         found = list(self.weights.values())
         if all((found[0] == other).all() for other in found):
-            return pd.DataFrame({**table, "weight": found[0]})
+            return pd.DataFrame({**table, "survey_weight" if "weight" in table else "weight": found[0]})
         return pd.DataFrame({**table, **{f"weight_{variable}": w for variable, w in self.weights.items()}})
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Numbers as people write them: with a decimal point or comma, and with or without signs between thousands.
 
 One file has one decimal sign. Which one it is, its cells tell: 0.25 and 12.5 can only have a decimal point, 0,25 and 1.234,5
-only a decimal comma. Where a comma might be either, as in 1,500, and no other cell tells, the number is refused.
+only a decimal comma. Where a comma might be either, as in 1,500, and no other cell tells, the number is refused; between
+semicolons so is 1.500, since such files are those of countries with decimal commas.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ GROUPED = {  # with the other sign between thousands
     ",": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?([eE][+-]?\d+)?"),
 }
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
+PERCENT = re.compile(r"[+-]?\d+([.,]\d+)?\s*%")
 THOUSANDS = re.compile(r"(?<=\d)['’\u00a0\u202f\u2009 ](?=\d{3}(\D|$))")  # 1'000 and 1 000 can only be a thousand
 
 
@@ -28,9 +30,10 @@ class Figures:
     decimal: str | None = None  # the sign that some cell shows for certain
     grouping: bool = False  # some cell shows for certain that the other sign stands between thousands
     shown: str = ""  # that cell
+    semicolons: bool = False  # cells are separated by semicolons
 
     @classmethod
-    def of(cls, cells: Iterable[str]) -> Figures:
+    def of(cls, cells: Iterable[str], semicolons: bool = False) -> Figures:
         """What the cells of a file tell."""
         sign: dict[str, str] = {}
         grouping = False
@@ -46,7 +49,7 @@ class Figures:
             return cls("both", grouping, f"{sign['.']} and {sign[',']}")
         for decimal, shown in sign.items():
             return cls(decimal, grouping, shown)
-        return cls()
+        return cls(semicolons=semicolons)
 
     def read(self, raw: str) -> tuple[float, str]:
         """The number that a cell holds, or why it is none."""
@@ -59,6 +62,11 @@ class Figures:
                 f"{raw!r} may mean {text.replace(',', '')} or {text.replace(',', '.')}, and no other number in the table tells "
                 "which; leave out the signs between thousands, or write decimals with a point"
             )
+        if self.semicolons and "." in text and EITHER.fullmatch(text):
+            return 0.0, (
+                f"{raw!r} may mean {text.replace('.', '')} or {text}, and no other number in the table tells which; leave out "
+                "the signs between thousands, or write decimals with a comma"
+            )
         if self.decimal == "," and EITHER.fullmatch(text) and not comma and not self.grouping:
             return 0.0, (
                 f"{raw!r} may mean {text.replace('.', '')} or {text}: other numbers have decimal commas ({self.shown}); leave "
@@ -67,6 +75,8 @@ class Figures:
         value = _value(text, "." if self.decimal is None else self.decimal)
         if value is None:
             hint = "; write 1 or 0" if text.casefold() in ("true", "false", "yes", "no") else ""
+            if PERCENT.fullmatch(text):
+                hint = f"; write {text[:-1].strip()} % as {float(text[:-1].replace(',', '.')) / 100:.10g}"
             return 0.0, f"{raw!r} is not a number{hint}"
         if not math.isfinite(value):
             return 0.0, f"{raw!r} is not a finite number"

@@ -185,8 +185,7 @@ def _figures(cells: Cells, found: Roles) -> Figures:
     """How numbers are written, by all columns that should hold some."""
     places = [j for role, j in found.alone.items() if role not in ("stratum", "take_all")]
     places += [j for parts in found.of.values() for j in parts.values()]
-    texts = [x for j in places if isinstance(cells.columns[j], list) for x in cells.columns[j] if isinstance(x, str)]
-    return Figures.of(texts) if any("," in x for x in texts) else Figures()
+    return cells.figures(places)
 
 
 def _strata(cells: Cells, found: Roles) -> tuple[str, ...]:

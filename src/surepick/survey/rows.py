@@ -107,14 +107,16 @@ class Rows:
             _row("total", variable, domain, whole, ends, how, always_total, missing),
         ]
 
-    def ratio(self, above: str, below: str, domain: str, inside: Bools) -> Estimate | None:
+    def ratio(self, above: str, below: str, domain: str, inside: Bools) -> list[Estimate]:
         design, here = self.design(above, below)
         y, x = self.answers.values[above][here], self.answers.values[below][here]
         found = ratio(design, y, x, inside[here], self.rule)
         if found is None:
-            return None
+            self.said.append(f"{above} / {below}, {domain}: the total of {below} is 0 there, so that there is no ratio.")
+            return []
         missing = int((inside & ~here).sum())
-        return _row("ratio", f"{above} / {below}", domain, found, t_interval(found, self.delta), "t", None, missing)
+        ends = t_interval(found, self.delta)
+        return [_row("ratio", f"{above} / {below}", domain, found, ends, "t", None, missing)]
 
     def _interval(
         self, design: Design, y: Floats, within: Bools, found: Linear, share: bool, reach: tuple[float, float] | None

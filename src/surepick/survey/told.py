@@ -12,7 +12,6 @@ from ..checks import nearest, numbers, short
 from ..errors import SettingError, StudyError
 from .answers import NAMED, Answers
 from .cells import read_cells
-from .figures import Figures
 from .frame import Frame
 
 
@@ -42,7 +41,11 @@ def planned_in(source: object, frame: Frame) -> object:
     cells = read_cells(source)
     if not ("n" in cells.titles and "N" in cells.titles):
         return None
-    return cells.numbers(cells.titles.index("n"), Figures())
+    j = cells.titles.index("n")
+    planned = cells.numbers(j, cells.figures([j]))
+    for i in np.flatnonzero(~(planned >= 0))[:1].tolist():
+        cells.fail(i, "n", "the interviews that were planned are wanted, a number of at least 0; mend it, or delete the column")
+    return planned
 
 
 def planned_of(planned: object, frame: Frame) -> Floats | None:

@@ -50,7 +50,7 @@ def units(
         raise StudyError(f"{frame.source}: two stages take columns delta and psu_cost; no stratum has both.", key="two_stage")
     delta, psu = np.where(stages, frame.delta, 0.0), np.where(stages, frame.psu_cost, 0.0)
     M = np.where(stages & ~np.isnan(frame.psus), frame.psus, np.inf)
-    _refuse(frame, (N < 1) & finite, "N is below 1; give head counts, or plan with replacement (finite=False)")
+    _refuse(frame, (N < 1) & finite, "N is below 1; give head counts, or let people be asked again (finite=False)")
     reachable = np.clip(np.floor(N * rate * (1 + 1e-12)), 1.0, MANY) if finite else np.full(len(N), ENDLESS)
     low, high, at_low, at_high = _bounds(frame, reachable, lower, upper, max_weight, finite)
     answering = np.where(np.isfinite(M), N / M, N) * (rate if finite else 1.0)  # people in a primary unit who can be had

@@ -61,6 +61,8 @@ def notes(
     if limit is not None and (m >= parts.high).all() and spent < limit * (1 - 1e-12):
         unit = "of the cost" if paid else "of the interviews"
         said.append(f"{limit - spent:,.10g} {unit} of {limit:,.10g} are not used.")
+    if limit is not None and paid and not {"cost", "psu_cost"} & frame.given:
+        said.append("There is no column cost, so that every interview costs 1.")
     single = np.flatnonzero((n == 1) & (frame.N > 1))
     if len(single):
         which = (
