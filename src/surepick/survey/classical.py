@@ -50,8 +50,8 @@ class Design:
 class Linear:
     """An estimate sum w y z / sum w x z, or a total, with its variance by linearisation.
 
-    ``df`` are Satterthwaite's: (sum v_h)^2 / sum (v_h^2 / (n_h - 1)), v_h being the parts of the variance; n - H where all of
-    them are 0.
+    ``df`` are Satterthwaite's: (sum v_h)^2 / sum (v_h^2 / (n_h - 1)), v_h being the parts of the variance, and n_h the answers
+    inside the domain; n - H where all of them are 0.
     """
 
     estimate: float
@@ -102,14 +102,15 @@ def total(design: Design, y: Floats, inside: Bools, rule: str) -> Linear:
 
 
 def freedom(design: Design, parts: Floats, inside: Bools, rule: str) -> float:
-    """Degrees of freedom, at least 1."""
+    """Degrees of freedom, at least 1. Of a domain only those inside count: what the others show is no more than that they are
+    others, and with them the interval would be too narrow where a domain is small."""
     some = parts > 0
-    here = np.bincount(design.stratum[inside], minlength=len(design.N)) > 0
-    plain = float((design.n[here] - 1).sum())
+    here = np.bincount(design.stratum[inside], minlength=len(design.N))
+    free = np.maximum(here - 1, 0)
     if rule == "n-H" or not some.any():
-        return max(plain, 1.0)
+        return max(float(free.sum()), 1.0)
     share = parts[some] / parts[some].sum()
-    return max(1.0 / float((share**2 / np.maximum(design.n[some] - 1, 1)).sum()), 1.0)
+    return max(1.0 / float((share**2 / np.maximum(free[some], 1)).sum()), 1.0)
 
 
 def t_interval(found: Linear, delta: float) -> tuple[float, float]:
