@@ -280,6 +280,24 @@ def test_domains_and_everybody() -> None:
     assert all(one.cv <= one.target * (1 + 1e-9) for one in plan.targets)
 
 
+def test_a_target_for_all_domains_of_a_column(ask, tmp_path) -> None:
+    frame = establishments(1, H=12, domains=3, variables=1) | {"DOM2": ["x", "y"] * 6}
+    plan = survey.plan(frame, cv={"v0": {"domain": 0.1, "DOM2": 0.07, "DOM2=y": 0.05, "all": 0.04}})
+    wanted = {one.domain: one.target for one in plan.targets}
+    assert wanted == {
+        "domain=d0": 0.1, "domain=d1": 0.1, "domain=d2": 0.1, "DOM2=x": 0.07, "DOM2=y": 0.05, "all": 0.04,
+    }  # fmt: skip
+    pd.DataFrame(frame).to_csv(tmp_path / "frame.csv", index=False)
+    told = ask("plan", tmp_path / "frame.csv", "--cv", "v0:domain=.1,v0:DOM2=.07,v0:DOM2=y=.05,v0:all=.04")
+    assert told["n"] == plan.n.sum()
+    assert {one["domain"]: one["target"] for one in told["targets"]} == wanted
+
+
+def test_a_budget_for_several_variables_is_spent_nearly_as_well_as_can_be() -> None:
+    for budget in (1000, 4000):
+        assert survey.plan(establishments(0), budget=budget).above < 5e-3
+
+
 def test_a_budget_for_several_variables_makes_the_worst_cv_small() -> None:
     frame = establishments(2, H=4, domains=1, variables=2) | {"N": [9, 8, 7, 6]}
     plan = survey.plan(frame, budget=14)

@@ -54,7 +54,8 @@ def plan(
     cv, se, moe, variance : float or dictionary, one of them
         What every estimated mean has to reach: the coefficient of variation, the standard error, the margin of error at the
         ``confidence``, or the variance. The plan is the cheapest that does. A number is for every variable and domain; else
-        ``{"income": 0.02}``, or ``{"income": {"North": 0.03, "all": 0.01}}``, where ``"all"`` is everybody.
+        ``{"income": 0.02}``, or ``{"income": {"North": 0.03, "all": 0.01}}``, where ``"all"`` is everybody, and
+        the title of a column of domains all of its domains that have no target of their own.
     budget, cost : number
         Or how many interviews there are, or what all may cost (column ``cost``). The plan has the least variance of the overall
         mean; of several variables, the least of their largest CV; with targets also given, of the largest multiple of one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from .targets import Estimate
 from .units import Units
 from .variance import Strata, real_optimum, within
 
+STEPS, CLOSE = 10, 1e-4  # of the search for a design that does as well as can be for a budget
 LEAST = 1e-60  # of a standard error or variance, as a multiple of its limit
 
 
@@ -105,8 +107,28 @@ def spend_on_all(wanted: list[Estimate], units: Units, price: Floats, budget: fl
     else:  # much is left where little can be gained: for all estimates together
         total = Strata(np.asarray(A.sum(axis=0)).ravel(), limits.rest, price, n, units.high)
         n = least_variance(total, budget).n
-    worst, bound = float(limits.used(n).max()), low
+    n, worst, bound = _narrowed(limits, at, budget, n, low)
     return Solution(n, real, max(worst / bound - 1.0, 0.0), "worst")
+
+
+def _narrowed(limits: Limits, at: Callable[[float], Limits], budget: float, n: Ints, bound: float) -> tuple[Ints, float, float]:
+    """A better design for the budget, and a better bound: the cheapest designs in whole numbers for targets in between."""
+    worst = float(limits.used(n).max())
+    low, high = bound, worst
+    for _ in range(STEPS):
+        if worst / bound - 1.0 < CLOSE or high / low - 1.0 < CLOSE:
+            break
+        middle = float(np.sqrt(low * high))
+        tight = at(middle)
+        found = cheapest(tight) if tight.meets(limits.high) else None
+        if found is not None and within(limits.cost(found.n), budget):
+            n, worst = found.n, float(limits.used(found.n).max())
+            high = min(worst, middle)
+            continue
+        low = middle
+        if found is None or found.bound > budget * (1 + 1e-9):
+            bound = middle  # no design of this cost can do as well
+    return n, worst, bound
 
 
 def shares(sizes: Floats, units: Units, size: int) -> Ints:

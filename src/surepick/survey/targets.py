@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def with_targets(frame: Frame, names: tuple[str, ...], kind: str, asked: object,
     for name, value in by_name.items():
         _known(name, names, "variable", frame)
         by_domain = value if isinstance(value, Mapping) else dict.fromkeys(domains, value)
-        for domain, level in by_domain.items():
+        for domain, level in _each(by_domain, frame).items():
             if domain != WHOLE:
                 _known(domain, tuple(domains), "domain", frame)
             x = number(level, kind, "a positive number", lambda x: x > 0)
@@ -92,6 +93,16 @@ def with_targets(frame: Frame, names: tuple[str, ...], kind: str, asked: object,
                 target = float(np.sqrt(x))
             found.append(replace(bare, target=target, asked_cv=x if kind == "cv" else None))
     return found
+
+
+def _each(by_domain: Mapping[str, Any], frame: Frame) -> dict[str, Any]:
+    """Targets by domain: the title of a column of domains stands for all of its domains that have no target of their own."""
+    groups, found = [name for name, _ in frame.groups()], dict[str, Any]()
+    for title, level in by_domain.items():
+        if title in frame.domains and title not in groups:
+            labels = [label for label in dict.fromkeys(frame.domains[title]) if label]
+            found |= {label if len(frame.domains) == 1 else f"{title}={label}": level for label in labels}
+    return found | {name: level for name, level in by_domain.items() if name not in frame.domains or name in groups}
 
 
 def _refuse_mean(frame: Frame, one: Estimate) -> None:
