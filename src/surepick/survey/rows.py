@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,16 @@ from .frame import Frame
 NONE = 1e-12  # a standard error, as a part of the values, that is rounding
 
 
+@dataclass(frozen=True, eq=False)
 class Rows:
-    """What all estimates share."""
+    """What all rows share; ``said`` are sentences about them."""
 
-    def __init__(self, frame: Frame, answers: Answers, planned: Floats | None, delta: float, rule: str) -> None:
-        self.frame, self.answers, self.planned, self.delta, self.rule = frame, answers, planned, delta, rule
-        self.said = list[str]()
+    frame: Frame
+    answers: Answers
+    planned: Floats | None
+    delta: float
+    rule: str
+    said: list[str] = field(default_factory=list)
 
     def present(self, *variables: str) -> Bools:
         here: Bools = ~np.isnan(np.array([self.answers.values[v] for v in variables])).any(axis=0)
