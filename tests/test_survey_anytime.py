@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import sys
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -195,3 +197,54 @@ def test_a_plan_makes_it_narrower_and_bounds_are_kept():
     assert estimate(frame, answers).find("y").always_lower is None
     waves = {**answers, "wave": [2] * 50 + [1] * 250}
     assert estimate(frame, waves, ["y"], bounds=(0, 40)).find("y").always_lower != by_plan.always_lower  # the order counts
+
+
+# -- against an adversary who knows everything ---------------------------------------------------------------------------------
+
+
+def worst_chance(populations, planned, binary, expected, delta):
+    """The largest chance that the interval ever misses, for whoever decides after each answer, knowing all values, which stratum
+    is asked next and when to stop: over all orders, exactly."""
+    N = np.array([len(one) for one in populations], dtype=float)
+    W = N / N.sum()
+    truth = sum(map(sum, populations)) / N.sum()
+
+    @functools.cache
+    def chance(seen):
+        strata = [
+            Stratum(float(len(one)), np.array(x, dtype=float), plan, binary, guess)
+            for one, x, plan, guess in zip(populations, seen, planned, expected, strict=True)
+        ]
+        low, high = always(strata, W, delta)
+        if not low - 1e-9 <= truth <= high + 1e-9:
+            return 1.0
+        most = 0.0
+        for h, (one, x) in enumerate(zip(populations, seen, strict=True)):
+            left = Counter(one) - Counter(x)
+            if left:
+                after = (many * chance((*seen[:h], (*x, value), *seen[h + 1 :])) for value, many in left.items())
+                most = max(most, sum(after) / left.total())
+        return most
+
+    return chance(tuple(() for _ in populations))
+
+
+ADVERSE = [  # populations, planned, whether 0/1 by nature, expected deviations
+    (((1, 1, 0, 0, 1, 1, 0, 1, 0),), [2.0], True, [None]),
+    (((1,), (1, 0, 0, 0, 0, 1)), [1.0, 2.0], True, [0.1, 0.1]),
+    (((1, 1, 1, 0, 1), (1,)), [3.0, 1.0], True, [0.01, 0.01]),
+    (((1, 0, 1),), [1.0], False, [None]),
+    (((0, 0, 1), (1,), (0, 1)), [None] * 3, True, [None] * 3),
+    (((0.02, 0.9, 0.1), (0.5, 1)), [3.0, 1.0], False, [0.01, 0.5]),
+]
+
+
+@pytest.mark.parametrize("case", ADVERSE)
+def test_no_choice_of_strata_and_no_stop_makes_it_miss_more_often(case):
+    for delta in (0.05, 0.2, 0.5, 0.8):
+        assert worst_chance(*case, delta) <= delta + 1e-9
+
+
+def test_planted_bug_the_adversary_finds_a_level_that_is_too_low():
+    assert worst_chance(*ADVERSE[1], 0.5) > 0.2
+    assert worst_chance(*ADVERSE[3], 0.8) > 0.5
