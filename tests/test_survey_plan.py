@@ -557,6 +557,8 @@ def test_tables_say_whence_the_variance_comes() -> None:
     columns, rows = reached_table(several)
     assert columns[-1] == "1 % looser saves"
     assert [row[-1] for row in rows] == ["–"] * 2 + [f"{one.saves:,.3g}" for one in several.targets]
+    assert all(one.saves == 0 or one.saves > 1e-6 for one in several.targets)
+    assert sum(one.saves for one in several.targets) == pytest.approx(several.sensitivity["saved_by_1_percent"])
 
 
 @pytest.mark.parametrize(

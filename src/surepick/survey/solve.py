@@ -53,6 +53,7 @@ def reach(targets: list[Estimate], units: Units, price: Floats, source: str) -> 
     limits = limits_of(targets, units, price)
     found = cheapest(limits)
     saves = found.multipliers * (1 - 1 / 1.01**2)
+    saves = np.where(saves > 1e-9 * saves.sum(), saves, 0.0)  # what is left of multipliers that are 0
     return Solution(found.n, found.real, max(limits.cost(found.n) - found.bound, 0.0), "cost", saves, float(saves.sum()))
 
 
