@@ -105,9 +105,7 @@ def prices(tables: int) -> None:
 
 def ranking_prices(tables: int) -> None:
     """What is certain of the whole order where half of what all scores cost is spent."""
-    lines = [
-        "| prices | told | groups | ranks that a model may have, on average | rank certain | until certain |"
-    ]
+    lines = ["| prices | told | groups | ranks that a model may have, on average | rank certain | until certain |"]
     lines.append("|---|---|---|---|---|---|")
     for name, price in PRICES.items():
         for told in (False, True):

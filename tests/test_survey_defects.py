@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,8 +106,8 @@ def test_where_nobody_differs_the_split_is_proportional(ask, cli, strata):
         (OK.replace("60,2", "60,"), ["line 3", "'S'", "the cell is empty", "similar stratum"], "delete"),
         (OK.replace("60,2", "60,nan"), ["line 3", "'S'", "not a finite number"], "delete"),
         (OK.replace("60,2", '"1,060",2'), ["line 3", "'N'", "write 1060 if the comma parts thousands"], "Excel"),
-        (b"PK\x03\x04\x14\x00\x06\x00\x9c\xff", ["Excel workbook", "CSV"], "byte"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x9c\xff", ["Excel workbook", "CSV"], "byte"),
+        (b"PK\x03\x04\x14\x00\x06\x00\x9c\xff", ["zip file", "no Excel table (.xlsx) that can be read"], "byte"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x9c\xff", [".xls", "save it as .xlsx or CSV"], "byte"),
         ("stratum,N\n".encode("utf-16"), ["UTF-16", "CSV UTF-8"], "byte"),
     ],
 )
@@ -259,3 +262,27 @@ def test_the_best_guess_is_named_beside_the_decision():
     assert certificate.guess.tolist() == problem.solve(certificate.estimate).tolist()
     assert certificate.guess.tolist() != certificate.decision.tolist()
     assert certificate.to_dict()["guess"] == certificate.guess.tolist()
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet", "semicolons"])
+def test_strata_in_the_trades_files(cli, tmp_path: Path, kind: str) -> None:
+    """Excel, Parquet, decimal commas between semicolons, and the titles Nh and Sh: as the same table in CSV."""
+    table = pd.DataFrame({"strata": ["a", "b"], "Nh": [300, 500], "Sh": [1.5, 2.25], "sd19": [4.0, 1.25]})
+    path, plain = tmp_path / f"frame.{kind}", tmp_path / "frame.csv"
+    table.to_csv(plain, index=False)
+    if kind == "xlsx":
+        table.to_excel(path, index=False)
+    elif kind == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False, sep=";", decimal=",")
+    for option in ((), ("--s-column", "sd19")):
+        found = [json.loads(cli("allocate", f, "--budget", 50, *option, "--json")[1]) for f in (path, plain)]
+        assert found[0]["interviews"] == found[1]["interviews"]
+        assert found[0]["S"] == found[1]["S"]
+    assert found[0]["interviews"] != [50, 50]
+    bad = tmp_path / "bad.xlsx"
+    table.assign(Sh=["x", 2.25]).to_excel(bad, index=False)
+    code, out, err = cli("allocate", bad, "--budget", 50)
+    assert (code, out) == (2, "")
+    assert "bad.xlsx, line 2, column 'Sh': 'x' is not a number" in " ".join(err.split())

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def allocate(
     strata: Annotated[
-        Path, typer.Argument(metavar="STRATA.csv", help="Columns stratum, N, and S or variance.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="STRATA", help="CSV, Excel or Parquet with columns stratum, N, and S or variance.", show_default=False
+        ),
     ],
     budget: Annotated[int, typer.Option(metavar="K", help="Interviews in all.", show_default=False)],
     lower: Annotated[
@@ -45,7 +48,8 @@ def allocate(
     from ..display import listed
     from ..errors import SettingError, StudyError, SurepickError
     from ..problems.allocate import even_out, unrounded
-    from ..study import read_table, table_variances
+    from ..study import table_variances
+    from ..survey.strata import read_strata
 
     if lower is not None and lower < 1:
         raise SettingError(f"--lower must be at least 1, not {lower}: a stratum with no interviews has no estimate.")
@@ -53,7 +57,7 @@ def allocate(
         raise SettingError(f"--budget must be a whole number of interviews of at least 1, not {budget}.")
     if out is not None and out.exists() and out.samefile(strata):
         raise SettingError(f"--out {out} is the table of strata itself; give another file.")
-    rows = read_table(strata)
+    rows = read_strata(strata, s_column)
     names = rows.names("stratum")
     sizes = np.array(rows.sizes("N", "which is the size of every stratum"))
     if s_column is None and not (rows.has("S") or rows.has("variance")):

@@ -20,12 +20,12 @@ EMPTY = "rows"  # the key of an error about a table that has none
 NAMED = ("arm", "value")  # columns that options of surepick check name
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 ALIASES = {
-    "stratum": ("stratum", "arm", "name", "site", "variant"),
+    "stratum": ("stratum", "strata", "arm", "name", "site", "variant"),
     "arm": ("arm", "stratum", "variant", "site", "name", "candidate", "model"),
     "item": ("item", "question", "doc_id"),
     "value": ("value", "score"),
-    "N": ("n", "size"),
-    "S": ("s", "sd"),
+    "N": ("n", "size", "nh"),
+    "S": ("s", "sd", "sh"),
     "variance": ("variance", "var"),
     "mean": ("mean",),
     "min": ("min", "low"),
