@@ -250,7 +250,7 @@ def errors(name: str, policy: str, factor: float, batch: int, budget: int | None
 
 
 SLOW = ("ts-explore", "joint-linear", "pac")
-LONG = ("matching", "gap"), ("path", "gap"), ("top-k", "joint")
+LONG = ("matching", "gap"), ("path", "gap"), ("top-k", "gap"), ("top-k", "joint")
 
 
 def both() -> list[object]:

@@ -9,6 +9,7 @@ import importlib.util
 import sys
 import tomllib
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,6 +46,7 @@ INSIDE = ("numba.core", "numba.np", "llvmlite")
 # -- nothing else uses them --------------------------------------------------------------------------------------------
 
 
+@cache
 def sources() -> dict[str, ast.Module]:
     return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
 
