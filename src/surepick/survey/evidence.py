@@ -14,6 +14,8 @@ from .answers import Answers
 from .frame import Frame
 from .next_wave import Field
 
+LITTLE = 10.0  # a gap that is not worth a figure
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -79,13 +81,17 @@ def within_of_best(
 
 
 def _said(gap: float, ahead: float, delta: float, size: int) -> str:
-    if not np.isfinite(ahead):
-        return "The answers do not prove anything of the split yet."
     sure = (
         f"With probability {1 - delta:g}, whenever one looks, the variance of the planned split of {size:,} interviews is at most"
     )
-    start = f"{1 + gap:.3g} times that of the best split" if np.isfinite(gap) else "any multiple of that of the best split"
-    return f"{sure} {1 + ahead:.3g} times the least that can be had from here, and {start} from the start."
+    if not ahead < LITTLE:
+        return (
+            f"The answers prove little of the split yet: its variance may be more than {LITTLE:g} times the least. Tighter bounds of "
+            "the values, or answers of yes and no, prove more."
+        )
+    if not gap < LITTLE:
+        return f"{sure} {1 + ahead:.3g} times the least that can be had from here."
+    return f"{sure} {1 + ahead:.3g} times the least that can be had from here, and {1 + gap:.3g} times that of the best split from the start."
 
 
 def _none(delta: float, why: str) -> Evidence:

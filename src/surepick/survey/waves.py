@@ -147,7 +147,7 @@ class Waves:
         field, notes = self.ground.field(told, missing)
         opens = not told.any()
         usual = n is None
-        n = max(round(SHARE * (self.ground.limit / float(np.mean(field.price)))), 1) if n is None else whole(n, "n", 1)
+        n = max(round(SHARE * (self.ground.limit / float(np.mean(field.price)))), 1) if n is None else whole(n, "next", 1)
         if opens:
             guess = self._guess()
             first = self.first if self.first != "auto" else "proportional" if guess is None else "known"
