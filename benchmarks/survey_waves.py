@@ -108,9 +108,9 @@ def main() -> None:
         for name, (people, part) in members.items():
             frame, values = table(people)
             budget = int(part * sum(frame["N"]))
-            found = rehearse(frame, budget, values, runs=runs)
+            found = rehearse(frame, budget, values, runs=runs, waves=5)
             row = [found[method].ratio for method in SHOWN]
-            more = rehearse(frame, budget, values, runs=runs, rules=["shrunk"], waves=10)["shrunk"].ratio
+            more = rehearse(frame, budget, values, runs=runs, rules=["shrunk"], waves=9)["shrunk"].ratio
             costs.append(
                 [
                     name,
@@ -122,7 +122,7 @@ def main() -> None:
             one = found["shrunk"]
             bounds = (0.0, 1.0) if group == "shares" else (min(map(np.min, people)), max(map(np.max, people)))
             bounds = (min(0.0, float(bounds[0])), float(bounds[1]))
-            seen = rehearse(frame, budget, values, runs=runs // 8, rules=["shrunk"], watch=True, bounds=bounds)["shrunk"]
+            seen = rehearse(frame, budget, values, runs=runs // 8, rules=["shrunk"], waves=5, watch=True, bounds=bounds)["shrunk"]
             right.append([
                 name, f"{one.ratio:.3f} ± {one.ratio_se:.3f}", f"{one.worst:.3f}", f"{one.bias:+.2f} ± {one.bias_se:.2f}",
                 f"{100 * one.covered:.1f} %", f"{100 * found['proportional'].covered:.1f} %",
@@ -134,7 +134,7 @@ def main() -> None:
     marks.write(
         ROOT / "docs" / "survey-waves.md",
         {
-            "costs": lines(["population", "people, strata", "budget", *SHOWN, "shrunk, ten waves"], costs),
+            "costs": lines(["population", "people, strata", "budget", *SHOWN, "shrunk, nine waves"], costs),
             "right": lines(checked, right),
             "chances": lines(["population", "said", "came true", "said where it did", "said where it did not"], chances),
         },

@@ -54,7 +54,7 @@ def test_a_later_wave(ask, cli, frame, answers, tmp_path):
     assert answer["chance"]["chance"] == waves.chance(cv=0.05)
     assert (tmp_path / "wave.png").stat().st_size > 10_000
     out = cli("wave", frame, answers, *options)[1]
-    for words in ("rent, mean so far", "at every moment", "the best split", "The chance of a CV", "1 of 25 answers are missing"):
+    for words in ("rent, mean so far", "at every moment", "the split", "The chance of a CV", "1 of 25 answers are missing"):
         assert words in out
     again = ask("wave", frame, answers, *options)
     assert again == answer

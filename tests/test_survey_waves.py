@@ -304,9 +304,8 @@ def skewed(runs: int, **settings: Any) -> Any:
         rng.lognormal(mu, sd, n)
         for n, mu, sd in zip(N, (1, 1.6, 2.2, 2.8, 3.4, 4.4), (0.6, 0.6, 0.6, 0.6, 0.7, 1.0), strict=True)
     ]
-    return rehearse(
-        {"stratum": names, "N": N}, 180, {"stratum": np.repeat(names, N), "y": np.concatenate(y)}, runs=runs, **settings
-    )
+    people = {"stratum": np.repeat(names, N), "y": np.concatenate(y)}
+    return rehearse({"stratum": names, "N": N}, 180, people, runs=runs, waves=5, **settings)
 
 
 def shares(runs: int, **settings: Any) -> Any:
@@ -314,7 +313,7 @@ def shares(runs: int, **settings: Any) -> Any:
     names = list("abcdefgh")
     y = np.concatenate([np.arange(n) < q * n for n, q in zip(N, p, strict=True)])
     frame = {"stratum": names, "N": N}
-    return rehearse(frame, 300, {"stratum": np.repeat(names, N), "y": y.tolist()}, runs=runs, **settings)
+    return rehearse(frame, 300, {"stratum": np.repeat(names, N), "y": y.tolist()}, runs=runs, waves=5, **settings)
 
 
 def test_waves_are_nearly_as_good_as_the_best_split() -> None:

@@ -30,7 +30,8 @@ def wave(
     ] = None,
     cost: Annotated[float | None, typer.Option(metavar="C", help="Or: what all may cost.", show_default=False)] = None,
     next_: Annotated[
-        int | None, typer.Option("--next", metavar="N", help="Interviews of the next wave; a fifth of all.", show_default=False)
+        int | None,
+        typer.Option("--next", metavar="N", help="Interviews of the next wave; a tenth, at first a fifth.", show_default=False),
     ] = None,
     variable: Annotated[str | None, typer.Option(metavar="COLUMN", help="The question, if several.", show_default=False)] = None,
     first: Annotated[str, typer.Option(help="The first wave: auto, known, proportional, root or equal.")] = "auto",
@@ -61,7 +62,7 @@ def wave(
         Path | None,
         typer.Option(metavar="VALUES", help="With --simulate: values of people, by stratum.", show_default=False),
     ] = None,
-    waves: Annotated[int, typer.Option(help="With --simulate: waves in all.")] = 5,
+    waves: Annotated[int, typer.Option(help="With --simulate: waves in all.")] = 9,
     share: Annotated[float, typer.Option(help="With --simulate: the first wave's share of the budget.")] = 0.2,
     runs: Annotated[int, typer.Option(help="With --simulate: surveys.")] = 200,
     seed: Annotated[int, typer.Option(help="With --simulate: where random numbers begin.", min=0)] = 0,

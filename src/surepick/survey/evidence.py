@@ -86,12 +86,13 @@ def _said(gap: float, ahead: float, delta: float, size: int) -> str:
     )
     if not ahead < LITTLE:
         return (
-            f"The answers prove little of the split yet: its variance may be more than {LITTLE:g} times the least. Tighter bounds of "
-            "the values, or answers of yes and no, prove more."
+            f"The answers prove little of the split yet: its variance may be over {LITTLE:g} times the least. Tighter bounds "
+            "of the values, or answers of yes and no, prove more."
         )
     if not gap < LITTLE:
         return f"{sure} {1 + ahead:.3g} times the least that can be had from here."
-    return f"{sure} {1 + ahead:.3g} times the least that can be had from here, and {1 + gap:.3g} times that of the best split from the start."
+    start = f"{1 + gap:.3g} times that of the best split from the start"
+    return f"{sure} {1 + ahead:.3g} times the least that can be had from here, and {start}."
 
 
 def _none(delta: float, why: str) -> Evidence:

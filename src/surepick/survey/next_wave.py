@@ -30,6 +30,11 @@ class Field:
     limit: float
     paid: bool
 
+    @property
+    def pairs(self) -> int:
+        """Two interviews in every stratum, or one where there are no more."""
+        return int(np.minimum(2, self.high).sum())
+
 
 def believed(known: Seen, rule: str) -> Floats:
     """The S_h^2 that a rule plans with, in units of ``scale`` squared."""

@@ -103,7 +103,7 @@ def rehearse(
     rules: Sequence[str] = RULES,
     first: str = "auto",
     share: float = 0.2,
-    waves: int = 5,
+    waves: int = 9,
     runs: int = 400,
     seed: int = 0,
     lower: int | None = None,
@@ -159,7 +159,7 @@ def rehearse(
         raise StudyError(
             f"{people.source}: the best split has no error at all, so that nothing is to be compared.", key="population"
         )
-    n0 = max(round(share * budget), int(np.minimum(2, field.high).sum()))
+    n0 = max(round(share * budget), field.pairs)
     start = _start(f, people, ground, field, first, n0)
     equal_start = ground.opened(field, np.ones(len(f)), n0)
     steps = {rule: (start, rule, waves - 1) for rule in rules} | {"plug-in, one wave": (equal_start, "plug-in", 1)}

@@ -19,15 +19,16 @@ from .estimate import estimate
 from .estimates import Estimates
 from .evidence import Evidence, within_of_best
 from .field import Ground, first_notes
-from .frame import Frame, read_frame
+from .frame import read_frame
 from .next_wave import FIRST, RULES, believed, part, planned, shares_of
+from .question import counts, joined, table, variable_of
 from .spread import Seen, seen, spread
 from .wave import Wave
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SHARE = 0.2  # of the budget, that a wave has unless told
+FIRST_SHARE, SHARE = 0.2, 0.1  # of the budget, that the first and the later waves have unless told
 
 
 class Waves:
@@ -136,42 +137,34 @@ class Waves:
             raise
         told = read_answers(answers, self.frame)
         if self.answers is not None:
-            told = read_answers(_joined(self.answers, told), self.frame)
-        self.ground.field(*_counts(told, _variable(told, self.variable), self.frame))  # refuses what does not fit the budget
+            told = read_answers(joined(self.answers, told), self.frame)
+        self.ground.field(*counts(told, variable_of(told, self.variable), self.frame))  # refuses what does not fit the budget
         self.answers = told
 
     def next(self, n: int | None = None) -> Wave:
-        """The next wave of n interviews; of a fifth of the budget unless told, and never more than the rest of it."""
-        known = self._known()
+        """The next wave of n interviews, and never more than the rest; unless told, a tenth of the budget, at first a fifth."""
         told, missing = self._asked()
         field, notes = self.ground.field(told, missing)
-        opens = not told.any()
-        usual = n is None
-        n = max(round(SHARE * (self.ground.limit / float(np.mean(field.price)))), 1) if n is None else whole(n, "next", 1)
-        if opens:
+        known = self._known() if told.any() else None
+        share = FIRST_SHARE if known is None else SHARE
+        usual = max(round(share * self.ground.limit / float(field.price.mean())), 1)
+        many = usual if n is None else whole(n, "next", 1)
+        if known is None:
             guess = self._guess()
-            first = self.first if self.first != "auto" else "proportional" if guess is None else "known"
             S2 = np.ones(len(self.frame)) if guess is None else guess
-            wave = self.ground.opened(
-                field, shares_of(first, field, S2), max(n, int(np.minimum(2, field.high).sum())) if usual else n
-            )
+            S = np.sqrt(S2) if guess is not None else np.full(len(self.frame), np.nan)
+            first = self.first if self.first != "auto" else "proportional" if guess is None else "known"
+            wave = self.ground.opened(field, shares_of(first, field, S2), many if n else max(many, field.pairs))
             goal = planned(field, S2, wave)
             notes += first_notes(field, wave, goal)
-            S = np.full(len(self.frame), np.nan) if guess is None else np.sqrt(guess)
         else:
-            assert known is not None
             S2 = believed(known, self.rule)
-            goal = planned(field, S2, told)
-            wave = part(field, S2, told, goal, n)
             S = np.sqrt(S2) * known.scale
-            if wave.sum() < n and not usual:
-                notes.append(
-                    f"Only {wave.sum():,} of {n:,}: that is the rest of the budget." if wave.sum() else "Nothing is left."
-                )
-        if wave.sum() < n and not usual:
-            notes.append(
-                f"Only {wave.sum():,} of {n:,} interviews: that is all that the {self.ground.unit} pays for, or who can be had."
-            )
+            goal = planned(field, S2, told)
+            wave = part(field, S2, told, goal, many)
+        if n is not None and wave.sum() < many:
+            all_of = f"that is all that the {self.ground.unit} pays for, or who can be had"
+            notes.append(f"Only {wave.sum():,} of {many:,} interviews: {all_of}.")
         if (goal >= field.high).all():
             notes.append("Everybody who can be had is asked in the end.")
         rate = self.ground.rates(told, missing)
@@ -187,8 +180,8 @@ class Waves:
         """
         told = self._told("estimate")
         settings = {"delta": self.delta, "planned": self.expected().tolist(), "bounds": self.bounds, **settings}
-        mine = [_variable(told, self.variable)] if variables is None else variables
-        return estimate(self.frame, _table(told), mine, **settings)
+        mine = [variable_of(told, self.variable)] if variables is None else variables
+        return estimate(self.frame, table(told), mine, **settings)
 
     def expected(self) -> Ints:
         """The design that was expected before the first answer: the whole budget at last year's S, or in proportion to N."""
@@ -201,7 +194,7 @@ class Waves:
         From the answers alone, at every moment, with probability 1 - delta: by bets on how much the answers of each stratum vary.
         """
         told = self._told("certificate")
-        variable = _variable(told, self.variable)
+        variable = variable_of(told, self.variable)
         goal = self.next().planned
         field, _ = self.ground.field(*self._asked())
         least = np.minimum(self.ground.field()[0].low, goal)
@@ -250,13 +243,13 @@ class Waves:
     def _asked(self) -> tuple[Ints, Ints]:
         if self.answers is None:
             return np.zeros(len(self.frame), dtype=np.int64), np.zeros(len(self.frame), dtype=np.int64)
-        return _counts(self.answers, _variable(self.answers, self.variable), self.frame)
+        return counts(self.answers, variable_of(self.answers, self.variable), self.frame)
 
     def _known(self) -> Seen | None:
         told = self.answers
         if told is None:
             return None
-        variable = _variable(told, self.variable)
+        variable = variable_of(told, self.variable)
         y = told.values[variable]
         here = ~np.isnan(y)
         return seen(self.frame, variable, told.stratum[here], y[here], told.binary(variable))
@@ -280,42 +273,3 @@ def _one_of(x: str, known: tuple[str, ...], what: str) -> str:
     if x not in known:
         raise SettingError(f"{what} must be one of {', '.join(known)}, not {short(x)}.", key=what)
     return x
-
-
-def _variable(told: Answers, variable: str | None) -> str:
-    if variable is None and len(told.values) > 1:
-        raise SettingError(
-            f"{told.cells.source}: there are answers to {listed(list(told.values))}; waves follow one of them: say which "
-            "(variable). An estimate has figures for all.",
-            key="variable",
-        )
-    if variable is not None and variable not in told.values:
-        raise SettingError(
-            f"{told.cells.source}: there is no column {variable!r} with answers as numbers, or yes and no; there are "
-            f"{listed(list(told.values))}.",
-            key="variable",
-        )
-    return next(iter(told.values)) if variable is None else variable
-
-
-def _counts(told: Answers, variable: str, frame: Frame) -> tuple[Ints, Ints]:
-    """Who answered, and who was asked and did not, by stratum."""
-    none = np.isnan(told.values[variable])
-    return told.counts(~none, len(frame)), told.counts(none, len(frame))
-
-
-def _table(told: Answers) -> dict[str, Any]:
-    return dict(zip(told.cells.titles, told.cells.columns, strict=True))
-
-
-def _joined(before: Answers, new: Answers) -> dict[str, Any]:
-    """Two tables with the same columns, one below the other."""
-    old, more = before.cells, new.cells
-    if set(old.titles) != set(more.titles):
-        raise StudyError(
-            f"{more.source}: the columns are {listed(more.titles)}, and those of the answers before {listed(old.titles)}; give "
-            "every wave the same columns.",
-            key="answers",
-        )
-    columns = dict(zip(more.titles, more.columns, strict=True))
-    return {title: [*list(column), *list(columns[title])] for title, column in zip(old.titles, old.columns, strict=True)}
