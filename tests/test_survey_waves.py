@@ -60,7 +60,7 @@ def test_a_wave_is_the_part_of_the_exact_optimum_that_comes_next(drawn: Any, n: 
     assert wave.sum() == min(n, (goal - told).sum())
     assert (wave >= 0).all()
     assert (after <= goal).all()
-    if (after >= field.low).all():  # then it is the best design of its own size, too
+    if lower_bounds_first(field, told, goal, after, n):  # then it is the best design of its own size, too
         mine = min(variance(field, S2, y) for y in designs(field.low, field.high, field.price, after.sum()))
         assert variance(field, S2, after) <= mine * (1 + 1e-9) + 1e-15
 
@@ -75,8 +75,26 @@ def test_with_costs_the_plan_is_the_best_that_the_money_pays_for(drawn: Any, n: 
         best = min(variance(field, S2, y) for y in designs(field.low, field.high, field.price, field.limit))
         assert variance(field, S2, goal) <= best * (1 + 1e-9) + 1e-15
     wave = part(field, S2, told, goal, n)
-    assert (told + wave <= goal).all()
+    after = told + wave
+    assert (after <= goal).all()
     assert wave.sum() == min(n, (goal - told).sum())
+    if lower_bounds_first(field, told, goal, after, n):  # then those that gain most for their price
+        gain = field.weight * S2 / field.price
+        moved = after > np.maximum(told, np.minimum(field.low, goal))
+        last = gain[moved] / (after * (after - 1.0))[moved]
+        ahead = gain[after < goal] / (after * (after + 1.0))[after < goal]
+        if len(last) and len(ahead):
+            assert last.min() >= ahead.max() * (1 - 1e-9)
+
+
+def lower_bounds_first(field: Field, told: Any, goal: Any, after: Any, n: int) -> bool:
+    """Whether the wave goes beyond the lower bounds; nothing does before all of them are met."""
+    least = np.maximum(told, np.minimum(field.low, goal))
+    if n < (least - told).sum():
+        assert (after <= least).all()
+        return False
+    assert (after >= least).all()
+    return True
 
 
 @st.composite
@@ -194,6 +212,9 @@ def test_what_is_believed() -> None:
     belief = spread(known)
     assert np.isclose(belief.mean[2] * known.scale**2, s2[2], rtol=1e-3)  # everybody was asked
     assert (belief.high >= belief.mean).all()
+    alike = survey.read_frame({"stratum": range(12), "N": [500] * 12})
+    few = seen(alike, "y", np.repeat(np.arange(12), 4), rng.normal(50, 9, 48), False)
+    assert np.log(spread(few).mean).std() < 0.3 * np.log(plug_in(few)).std()  # all of them have one S
     larger = seen(frame, "y", stratum, values * 1e150, False)
     assert np.allclose(spread(larger).mean, belief.mean)
     drawn = belief.draw(np.random.default_rng(0), 200_000)

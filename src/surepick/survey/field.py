@@ -13,7 +13,6 @@ from .frame import Frame
 from .next_wave import Field, opening
 from .units import units
 
-NAMED = 6  # strata that a sentence names
 AS_MANY = 10.0  # people whose answering as everywhere else is taken for granted, in a response rate
 
 
@@ -50,13 +49,11 @@ class Ground:
         low = np.minimum(np.maximum(made.low, told), high)
         if self.lower is None and (price * low).sum() > self.limit:  # one each, if there are not two for each
             one = np.where(f.take_all, made.low, np.maximum(f.lower, 1))
-            one = np.maximum(np.minimum(one, high), np.minimum(told, high))
-            if (price * one).sum() <= self.limit:
-                low = one
-                notes.append(
-                    f"A {self.unit} of {self.limit:,.10g} is too small for two interviews in every stratum, which a variance "
-                    "takes; merge strata, or raise it."
-                )
+            low = np.minimum(np.maximum(one, told), high)
+            notes.append(
+                f"A {self.unit} of {self.limit:,.10g} is too small for two interviews in every stratum, which a variance "
+                "takes; merge strata, or raise it."
+            )
         self._refuse(told, low, price)
         if {"psu_cost", "delta"} & f.given:
             notes.append("Waves are of one stage: the columns of primary units are not used.")
@@ -74,7 +71,7 @@ class Ground:
             raise InfeasibleError(f"The answers {what}, and the {self.unit} is {self.limit:,.10g}; raise it.", key=self.unit)
         if needed > self.limit * (1 + 1e-12):
             lack = np.flatnonzero(low > told)
-            few = listed([f.strata[h] for h in lack[:NAMED]]) + (" and others" if len(lack) > NAMED else "")
+            few = listed([f.strata[h] for h in lack])
             after = f", {spent:,.10g} of it spent," if told.any() else ""
             raise InfeasibleError(
                 f"A {self.unit} of {self.limit:,.10g}{after} does not pay for the least that every stratum is to have, "

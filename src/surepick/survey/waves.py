@@ -147,7 +147,8 @@ class Waves:
         field, notes = self.ground.field(told, missing)
         known = self._known() if told.any() else None
         share = FIRST_SHARE if known is None else SHARE
-        usual = max(round(share * self.ground.limit / float(field.price.mean())), 1)
+        all_of = min(self.ground.limit, float((field.price * field.high).sum()))
+        usual = max(round(share * all_of / float(field.price.mean())), 1)
         many = usual if n is None else whole(n, "next", 1)
         if known is None:
             guess = self._guess()
@@ -163,8 +164,8 @@ class Waves:
             goal = planned(field, S2, told)
             wave = part(field, S2, told, goal, many)
         if n is not None and wave.sum() < many:
-            all_of = f"that is all that the {self.ground.unit} pays for, or who can be had"
-            notes.append(f"Only {wave.sum():,} of {many:,} interviews: {all_of}.")
+            why = f"that is all that the {self.ground.unit} pays for, or who can be had"
+            notes.append(f"Only {wave.sum():,} of {many:,} interviews: {why}.")
         if (goal >= field.high).all():
             notes.append("Everybody who can be had is asked in the end.")
         rate = self.ground.rates(told, missing)
