@@ -97,7 +97,7 @@ class Waves:
         bounds: tuple[float, float] | None = None,
         delta: float = 0.05,
     ) -> None:
-        self.frame = read_frame(frame)
+        self.frame: Frame = read_frame(frame)
         if (budget is None) == (cost is None):
             raise SettingError("Give either a budget (of interviews) or a cost.", key="budget" if cost is None else "cost")
         limit = whole(budget, "budget", 1) if cost is None else number(cost, "cost", "a positive number", lambda x: x > 0)
@@ -107,9 +107,11 @@ class Waves:
                 "figures for all.",
                 key="variable",
             )
-        self.variable, self.bounds = variable, bounds
-        self.first, self.rule = _one_of(first, FIRST, "first"), _one_of(rule, RULES, "rule")
-        self.ground = Ground(
+        self.variable: str | None = variable
+        self.bounds: tuple[float, float] | None = bounds
+        self.first: str = _one_of(first, FIRST, "first")
+        self.rule: str = _one_of(rule, RULES, "rule")
+        self.ground: Ground = Ground(
             self.frame,
             float(limit),
             cost is not None,
@@ -117,7 +119,7 @@ class Waves:
             None if upper is None else whole(upper, "upper", 1),
             None if resp_rate is None else number(resp_rate, "resp_rate", "above 0 and at most 1", lambda x: 0 < x <= 1),
         )
-        self.delta = number(delta, "delta", "between 0 and 1", lambda x: 0 < x < 1)
+        self.delta: float = number(delta, "delta", "between 0 and 1", lambda x: 0 < x < 1)
         if self.first == "known" and not self.frame.variables:
             raise SettingError(f"{self.frame.source}: there is no column S, so that first cannot be 'known'.", key="first")
         self.answers: Answers | None = None
