@@ -19,7 +19,7 @@ from .estimate import estimate
 from .estimates import Estimates
 from .evidence import Evidence, within_of_best
 from .field import Ground, first_notes
-from .frame import read_frame
+from .frame import Frame, read_frame
 from .next_wave import FIRST, RULES, believed, part, planned, shares_of
 from .question import counts, joined, table, variable_of
 from .spread import Seen, seen, spread
