@@ -42,7 +42,7 @@ class OnItems(Policy, Generic[S]):
         self._seen = None
 
     @abstractmethod
-    def seen(self, board: Board, delta: float, epsilon: float) -> S:
+    def _begin(self, board: Board, delta: float, epsilon: float) -> S:
         """What is known before any score."""
 
     def _look(self, view: View) -> S:
@@ -50,6 +50,6 @@ class OnItems(Policy, Generic[S]):
         seen, board = self._seen, view.record
         assert isinstance(board, Board)
         if seen is None or seen.asked != (view.fixed, view.epsilon) or (seen.counts > board.counts).any():
-            seen = self._seen = self.seen(board, view.fixed, view.epsilon)
+            seen = self._seen = self._begin(board, view.fixed, view.epsilon)
         seen.advance(board)
         return seen

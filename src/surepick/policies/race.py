@@ -65,7 +65,7 @@ class Race(OnItems["_Seen"]):
 
     # -- what is known -------------------------------------------------------------------------------------------------
 
-    def seen(self, board: Board, delta: float, epsilon: float) -> _Seen:
+    def _begin(self, board: Board, delta: float, epsilon: float) -> _Seen:
         return _Seen(self, board, delta, epsilon)
 
     def decision(self, view: View) -> np.ndarray[Any, Any]:

@@ -59,7 +59,7 @@ class Sorting(OnItems["_Seen"]):
 
     # -- what is known -------------------------------------------------------------------------------------------------
 
-    def seen(self, board: Board, delta: float, epsilon: float) -> _Seen:
+    def _begin(self, board: Board, delta: float, epsilon: float) -> _Seen:
         return _Seen(self, board, delta, epsilon)
 
     def order(self, view: View) -> Order:
