@@ -202,6 +202,22 @@ def test_within_epsilon_of_each_other() -> None:
     assert frame["group"].tolist() == [1, 1, 2]
 
 
+def test_what_is_certified_is_attained_also_where_less_certainty_would_claim_another_order() -> None:
+    """By its estimate the second one comes first, within epsilon; bets at even odds say that it is the other way round."""
+    pool = sp.Pool(90, 1)
+    first, second = pool.order[:90], pool.order[:60]
+    table = np.zeros((2, 90))
+    table[0, first[:50]] = table[1, second[10:50]] = 1.0
+    ex = sp.Explorer(sp.Ranking(2), 1e-6, pool=pool, epsilon=0.5)
+    pairs = [(i, item) for i, items in enumerate((first.tolist(), second.tolist())) for item in items]
+    ex.tell_many([(pair, table[pair]) for pair in pairs])
+    certificate = ex.certificate()
+    assert certificate.certified
+    assert certificate.decision.tolist() == [2, 1]
+    assert certificate.undecided.all()
+    assert ex.attained() <= 1e-6
+
+
 def test_ties_end_and_share_a_group() -> None:
     table = np.array([[0.1, 0.2, 0.3, 0.4], [0.3, 0.4, 0.1, 0.2], [0.0, 0.0, 0.1, 0.0]])
     _, found = explored(table)

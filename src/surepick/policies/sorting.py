@@ -103,12 +103,15 @@ class Sorting(OnItems["_Seen"]):
         if (view.counts >= self.problem.populations).all():  # all is known
             return TINY
 
+        before = np.less.outer(seen.decision, seen.decision)
+
         def certified(log_scale: float) -> bool:
             order = seen.certain(log_scale)
-            return not order.open.any() and (consistent(order.above, -seen.decision.astype(np.float64)) == seen.decision).all()
+            return bool((order.above | order.close)[before].all())
 
         spent = math.log(seen.spent)
-        low, high = math.log(TINY) - spent, -spent
+        # At the largest deltas bets may be won both ways; what is certified at this delta is so, whatever is claimed at those.
+        low, high = math.log(TINY) - spent, 0.0 if certified(0.0) else -spent
         if not certified(high):
             return 1.0
         if certified(low):
