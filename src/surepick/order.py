@@ -51,14 +51,12 @@ def of_box(low: Floats, high: Floats, epsilon: float) -> Order:
 
 
 def closure(above: Bools) -> Bools:
-    """With all that follows: what is above something that is above a third is above that."""
+    """With all that follows: what is above something that is above a third is above that (Warshall 1962)."""
+    # No product of matrices: threads of the BLAS wait for each other where all cores are busy, as they are beside scorers.
     found = above | np.eye(len(above), dtype=np.bool_)
-    while True:
-        steps = found.astype(np.float32)
-        more = (steps @ steps) > 0.5
-        if (more == found).all():
-            return found
-        found = more
+    for k in range(len(found)):
+        found |= found[:, k, None] & found[k]
+    return found
 
 
 def cuts(certain: Bools) -> Bools:
