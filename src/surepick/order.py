@@ -53,10 +53,11 @@ def of_box(low: Floats, high: Floats, epsilon: float) -> Order:
 def closure(above: Bools) -> Bools:
     """With all that follows: what is above something that is above a third is above that (Warshall 1962)."""
     # No product of matrices: threads of the BLAS wait for each other where all cores are busy, as they are beside scorers.
-    found = above | np.eye(len(above), dtype=np.bool_)
-    for k in range(len(found)):
-        found |= found[:, k, None] & found[k]
-    return found
+    m = len(above)
+    rows = np.packbits(above | np.eye(m, dtype=np.bool_), axis=1)
+    for k in range(m):
+        rows[(rows[:, k // 8] >> (7 - k % 8)) & 1 == 1] |= rows[k]
+    return np.unpackbits(rows, axis=1, count=m).astype(np.bool_)
 
 
 def cuts(certain: Bools) -> Bools:
