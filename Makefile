@@ -56,7 +56,7 @@ peers: .venv/test.stamp
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade pyproject.toml --group build
 lock:
 	$(LOCK) --output-file requirements.txt
-	$(LOCK) --extra cluster --extra excel --group test --constraint requirements.txt --output-file requirements-test.txt
+	$(LOCK) --extra cluster --extra excel --extra postgres --group test --constraint requirements.txt --output-file requirements-test.txt
 
 clean:
 	rm -rf .venv surepick-demo surepick-paper benchmarks/peers/.venv

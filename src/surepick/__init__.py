@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what type checkers see; tests/test_types.py holds it, __all
     from .run.evaluate import evaluate
     from .run.explore import explore
     from .study import load, read_results
+    from .study.durable import Study
 
 __version__ = "0.1.0"
 
@@ -79,6 +80,7 @@ _HOME = {
     "Separable": "problems",
     "Simulation": "lab",
     "SpanningTree": "problems",
+    "Study": "study.durable",
     "Subsets": "problems",
     "SurepickError": "errors",
     "TopK": "problems",
@@ -98,8 +100,8 @@ _ROOMS = ("confidence", "environments", "errors", "lab", "policies", "problems",
 __all__ = [
     "Arm", "Bernoulli", "BestArm", "BestOfEach", "Beta", "Certificate", "Environment", "Estimator", "Explorer", "Gaussian",
     "Hardness", "Matching", "Outcome", "Path", "Pool", "Problem", "Program", "Ranking", "Replay", "ResourcePlan",
-    "SampleAllocation", "Scores", "Separable", "Simulation", "SpanningTree", "Subsets", "SurepickError", "TopK", "VoterModel",
-    "allocate", "evaluate", "explore", "hardness", "load", "read_results", "simulate",
+    "SampleAllocation", "Scores", "Separable", "Simulation", "SpanningTree", "Study", "Subsets", "SurepickError", "TopK",
+    "VoterModel", "allocate", "evaluate", "explore", "hardness", "load", "read_results", "simulate",
 ]  # fmt: skip
 
 

@@ -85,6 +85,8 @@ class Certificate:
         How the reward is meant, where that is in question; the last one of ``conditions``.
     waiting : list
         The arms with half a pair, where variances come from pairs of values: until the other half is there, nothing is certified.
+    corrected : int
+        How many entries of a durable study were corrected afterwards; the certificate is that of the corrected data.
     """
 
     decision: np.ndarray[Any, Any]
@@ -119,6 +121,7 @@ class Certificate:
     close: Bools | None = None
     guess: np.ndarray[Any, Any] | None = None
     remark: str = ""
+    corrected: int = 0
 
     @property
     def conditions(self) -> list[str]:
@@ -144,6 +147,7 @@ class Certificate:
             "Values were told in the order in which they came, or as one moment.",
             "Delta, epsilon, the bounds and the problem were fixed before the data were seen.",
             *([self.remark] if self.remark else []),
+            *self._of_corrections(),
         ]
 
     def _of_pool(self, size: int, seed: Any) -> list[str]:
@@ -153,6 +157,15 @@ class Certificate:
             LAWS["bounded"],
             "Whether a score was told did not depend on it: failures and missing answers have scores, too.",
             "Delta, epsilon, the bounds, the items and the candidates were fixed before the scores were seen.",
+            *self._of_corrections(),
+        ]
+
+    def _of_corrections(self) -> list[str]:
+        """What is assumed of data that were corrected."""
+        if not self.corrected:
+            return []
+        return [
+            "Entries were corrected because they were wrong, whichever way they spoke, and not because of what they certified."
         ]
 
     @property
@@ -225,6 +238,7 @@ class Certificate:
             "arms": list(map(str, self.names)),
             **self._of_order(),
             **({} if self.pool is None else {"items": self.pool[0], "seed": self.pool[1]}),
+            **({} if not self.corrected else {"corrected": self.corrected}),
             "ended": list(map(str, self.ended)),
             "waiting": list(map(str, self.waiting)),
             "conditions": self.conditions,
@@ -245,6 +259,13 @@ class Certificate:
         }
 
     def __str__(self) -> str:
+        said = self._sentence()
+        if not self.corrected:
+            return said
+        return f"{said} {'1 entry was' if self.corrected == 1 else f'{self.corrected:,} entries were'} corrected."
+
+    def _sentence(self) -> str:
+        """What is certain."""
         least = f"{1 - self.delta:.10g}" if self.delta > 1e-9 else f"1 - {self.delta:g}"
         sure, given = f"with probability at least {least}", ", if arms are independent" if self.independent else ""
         if self.pool is not None:

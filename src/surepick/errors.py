@@ -7,11 +7,13 @@
     │   └── InfeasibleError     the decision class is empty: no decision meets the constraints
     ├── ParameterError          theta, a box or a decision that does not fit the problem (also a ValueError)
     ├── ObservationError        a value that cannot be recorded; nothing was recorded (also a ValueError)
-    │   └── UnknownArmError     an arm that the problem does not have (also a LookupError)
+    │   ├── UnknownArmError     an arm that the problem does not have (also a LookupError)
+    │   └── ConflictError       a ticket or a key that was told before, with another value; the first one stays
     ├── SettingError            delta, epsilon, budget, policy, confidence (also a ValueError)
     ├── SamplerError            a sampler of yours raised; carries what was observed until then (also a RuntimeError)
     │   └── EvaluationError     an evaluation failed every try; nothing is guessed in its place
-    └── StudyError              a study file or a data file; names the file and the key (also a ValueError)
+    ├── StorageError            a database that cannot be used: not there, not one of ours, read-only, full (also a RuntimeError)
+    └── StudyError              a study file, a data file or a durable study; names the file and the key (also a ValueError)
 
 Each message is a sentence that says what was wrong, where, and what to do about it; ``key`` says where for programs.
 """
@@ -67,6 +69,20 @@ class UnknownArmError(ObservationError, LookupError):
     """The problem has no such arm; nothing was recorded."""
 
 
+class ConflictError(ObservationError):
+    """It was told before, and with another value. The first one stays, and nothing was recorded.
+
+    Attributes
+    ----------
+    value : float or None
+        The value that stays; None for a key under which several were recorded.
+    """
+
+    def __init__(self, message: str = "", *, key: str | None = None, arm: Any = None, value: float | None = None) -> None:
+        super().__init__(message, key=key, arm=arm)
+        self.value = value
+
+
 class SettingError(SurepickError, ValueError):
     """A setting of an exploration is out of its range or unknown."""
 
@@ -101,5 +117,10 @@ class EvaluationError(SamplerError):
         self.item, self.failures = failures[0].item, failures
 
 
+class StorageError(SurepickError, RuntimeError):
+    """A database cannot be used. Nothing was recorded, and what was told before is untouched."""
+
+
 class StudyError(SurepickError, ValueError):
-    """A study file or a data file cannot be used. ``key`` is the key of the study, or the column of the table."""
+    """A study file, a data file or a durable study cannot be used so. ``key`` is the key of the study, or the column of the
+    table."""

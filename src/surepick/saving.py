@@ -38,15 +38,19 @@ ARRAYS = ("decision", "lower", "upper", "estimate", "counts", "undecided", "riva
 
 def write(explorer: Any, path: str | os.PathLike[str]) -> None:
     """Replace the file as a whole."""
-    target = file(path, StudyError)
-    data = json.loads(json.dumps(as_dict(explorer), allow_nan=False))  # as it will be read
-    text = json.dumps({**data, "checksum": checksum(data)}, allow_nan=False)
+    target, content = file(path, StudyError), text(explorer)
     try:
-        _replace(target, text)
+        _replace(target, content)
     except OSError as error:
         raise StudyError(
             f"{target}: cannot be written ({error.strerror or error}); what was there before is untouched."
         ) from None
+
+
+def text(explorer: Any, *, fixed: bool = False) -> str:
+    """The content of a file. ``fixed``: what "auto" stands for is settled although nothing is observed yet."""
+    data = json.loads(json.dumps(as_dict(explorer, fixed=fixed), allow_nan=False))  # as it will be read
+    return json.dumps({**data, "checksum": checksum(data)}, allow_nan=False)
 
 
 def _replace(target: Path, text: str) -> None:
@@ -67,7 +71,7 @@ def checksum(data: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def as_dict(explorer: Any) -> dict[str, Any]:
+def as_dict(explorer: Any, *, fixed: bool = False) -> dict[str, Any]:
     record = explorer.record
     if not isinstance(record, Moments) or type(explorer.problem.parameter) not in ESTIMATORS.values():
         raise StudyError("An estimator of your own keeps its own record, which cannot be saved: keep the observations instead.")
@@ -78,7 +82,7 @@ def as_dict(explorer: Any) -> dict[str, Any]:
         "names": [_plain(name) for name in explorer.problem.names],
         "settings": {name: value for name, value in explorer.settings.asked().items() if name not in CHOSEN},
         # With observations, what weighs them, with all parameters: what "auto" and defaults are may change with the version.
-        **{name: _text(getattr(explorer if explorer.samples else explorer.settings, name)) for name in CHOSEN},
+        **{name: _text(getattr(explorer if explorer.samples or fixed else explorer.settings, name)) for name in CHOSEN},
         "rows": None if not isinstance(rows, Differences) else {"logs": rows.logs.tolist(), "count": rows.count.tolist()},
         "counts": record.counts.tolist(),
         "table": _plain(record.table[:, : Column.POPULATION].tolist()),
@@ -94,22 +98,31 @@ def as_dict(explorer: Any) -> dict[str, Any]:
 def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None, **own: Any) -> Made:
     source = file(path, StudyError)
     try:
-        data = json.loads(source.read_text(encoding="utf-8"))
+        content = source.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise StudyError(f"{source}: there is no such file; check the path.") from None
     except OSError as error:
         raise StudyError(f"{source}: cannot be read ({error.strerror or error}).") from None
-    except (ValueError, RecursionError):  # no text, no JSON, or cut off
+    except ValueError:  # no text
+        content = ""
+    return of_text(cls, content, source, problem, **own)
+
+
+def of_text(cls: type[Made], content: str, source: str | Path, problem: Problem | None = None, **own: Any) -> Made:
+    """An explorer from the content of a file, which messages call ``source``."""
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):  # no JSON, or cut off
         data = None
     if not isinstance(data, dict) or "surepick" not in data:
-        hint = "surepick.load reads study files" if source.suffix == ".toml" else "use another copy of it"
+        hint = "surepick.load reads study files" if str(source).endswith(".toml") else "use another copy of it"
         raise StudyError(f"{source}: this is not a whole file that Explorer.save wrote; {hint}.")
     if data["surepick"] != VERSION:
         raise StudyError(f"{source}: written as version {data['surepick']}, and this surepick reads {VERSION}: use a newer one.")
     try:
         if data.pop("checksum", None) != checksum(data):
             raise ValueError
-        made: Made = _made(cls, data, problem, own, source)
+        made: Made = _made(cls, data, problem, {**dict.fromkeys(CHOSEN), **own}, source)
         return made
     except StudyError:
         raise
@@ -121,7 +134,7 @@ def read(cls: type[Made], path: str | os.PathLike[str], problem: Problem | None,
         ) from None
 
 
-def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str, Any], source: Path) -> Any:
+def _made(cls: Any, data: dict[str, Any], problem: Problem | None, own: dict[str, Any], source: str | Path) -> Any:
     if problem is None:
         if data["problem"] is None:
             raise StudyError(
@@ -242,7 +255,7 @@ def _text(asked: str | Policy | Confidence) -> str:
     return asked if isinstance(asked, str) else asked.text(whole=True)
 
 
-def _again(text: str, what: str, given: Any, source: Path) -> Any:
+def _again(text: str, what: str, given: Any, source: str | Path) -> Any:
     """The policy or the sequence of a saved text; one of the user's own is given again."""
     if given is None:
         known: Any = POLICIES if what == "policy" else CONFIDENCES
@@ -295,6 +308,8 @@ def _of_certificate(certificate: Certificate) -> dict[str, Any]:
     for name in ("pool", *ORDER):
         if fields[name] is None:
             del fields[name]
+    if not certificate.corrected:
+        del fields["corrected"]
     return {name: _plain(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in fields.items()}
 
 
