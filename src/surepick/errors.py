@@ -14,6 +14,7 @@
     │   └── EvaluationError     an evaluation failed every try; nothing is guessed in its place
     ├── StorageError            a database that cannot be used: not there, not one of ours, read-only, full (also a RuntimeError)
     └── StudyError              a study file, a data file or a durable study; names the file and the key (also a ValueError)
+        └── RowsError           rows of a table that cannot be imported; ``rows`` has all of them
 
 Each message is a sentence that says what was wrong, where, and what to do about it; ``key`` says where for programs.
 """
@@ -124,3 +125,17 @@ class StorageError(SurepickError, RuntimeError):
 class StudyError(SurepickError, ValueError):
     """A study file, a data file or a durable study cannot be used so. ``key`` is the key of the study, or the column of the
     table."""
+
+
+class RowsError(StudyError):
+    """Rows of a table are wrong, and nothing of it was imported.
+
+    Attributes
+    ----------
+    rows : list
+        All of them, each with ``line`` and ``why``.
+    """
+
+    def __init__(self, message: str = "", *, key: str | None = None, rows: Any = ()) -> None:
+        super().__init__(message, key=key)
+        self.rows: list[Any] = list(rows)

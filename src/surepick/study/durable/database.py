@@ -169,6 +169,12 @@ class Database:
         finally:
             os.close(descriptor)
 
+    def same(self, other: Database) -> bool:
+        """The two are one."""
+        if self.path is not None and other.path is not None:
+            return self.path.resolve() == other.path.resolve()
+        return not self.lite and self.url == other.url
+
     def close(self) -> None:
         """Let go of all connections; the next use makes new ones."""
         _dispose(self.engine, self._pid)

@@ -58,6 +58,14 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
+def digest_of(entries: Entries) -> str:
+    """Of entries in their order, and of their moments."""
+    known = hashlib.sha256()
+    for column in (entries.arms, entries.items, entries.values, entries.moments):
+        known.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
+    return known.hexdigest()
+
+
 # -- writing --------------------------------------------------------------------------------------------------------------
 
 

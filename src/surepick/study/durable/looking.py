@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from typing import Any
 
 from ...certificate import Certificate
 from ...checks import MANY, whole
-from . import log, tickets
-from .given import OWN
+from ...errors import StudyError
+from . import copying, log, tables, tickets
+from .database import Database
+from .given import OWN, text_of
 from .opened import Opened
 from .status import Entry, Status, time_if, time_of
 from .tickets import Ticket
 from .turn import Turn
+from .verify import Verification, verify
 
 
 class Looking(Opened):
@@ -89,3 +94,49 @@ class Looking(Opened):
             ]
 
         return self._do(step, writing=False)
+
+    def verify(self) -> Verification:
+        """Work out the certificate again, from what the study was created with and from its log alone, and compare it with what
+        is stored. Every moment is judged again, so this takes a while if there are very many."""
+        return self._do(verify, writing=False)
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Write the log to a CSV or a Parquet file, a row an entry; how many there are.
+
+        ``value`` is what was told, ``counts_as`` what counts: another number where an entry was corrected, and nothing in the row
+        of the correction itself.
+        """
+
+        def step(turn: Turn) -> int:
+            right = log.corrected(turn.connection, turn.row.id)
+            names, pool = turn.explorer.problem.names, turn.explorer.pool
+
+            def rows() -> Iterator[dict[str, Any]]:
+                for row in log.page(turn.connection, turn.row.id, 0, turn.row.seq):
+                    yield {
+                        "seq": row.seq, "moment": row.moment, "arm": str(names[row.arm]), "value": row.value,
+                        "item": None if pool is None else str(pool.names[row.item]),
+                        "counts_as": None if row.corrects is not None else right.get(row.seq, row.value),
+                        "corrects": row.corrects, "ticket": row.ticket, "who": row.who,
+                        "told": time_of(row.told).isoformat(timespec="seconds"),
+                        "key": None if (row.key or OWN).startswith(OWN) else row.key, "note": row.note,
+                    }  # fmt: skip
+
+            return tables.write(path, rows())
+
+        return self._do(step, writing=False)
+
+    def copy(self, url: str | os.PathLike[str], name: str | None = None) -> None:
+        """Copy the study, with its log and its tickets, to another database, such as from a file to a server.
+
+        The two have nothing to do with each other from then on: close this one, so that nobody tells it more.
+        """
+        target = Database(url, create=True)
+        if target.same(self._database):
+            raise StudyError(f"{target.where}: a study is copied to another database.", key="url")
+        try:
+            target.set_up()
+            called = self.name if name is None else text_of(name, "name")
+            self._do(lambda turn: copying.copy(turn.connection, turn.row.id, target, called), writing=False)
+        finally:
+            target.close()

@@ -33,6 +33,8 @@ class State:
         self.revision: int = revision
         self.snapshot: int = seq  # the last entry of the newest snapshot, as far as is known
         self.spacing: int = LEAST
+        if isinstance(explorer.record, Board):  # what was asked for is known: it has a ticket
+            explorer.record.offered[:] = explorer.record.counts
 
     @classmethod
     def blank(cls, connection: Connection, row: Any) -> State:
@@ -69,8 +71,9 @@ class State:
     def replay(self, entries: Entries, certified: int | None) -> None:
         """Take in entries that were judged when they were told, of which this moment certified the study, if any."""
         if self.explorer.policy.remembers and not self.explorer.certified:
-            self.judge(entries)
+            self.judge_again(entries)
             return
+        self.expect(entries)
         if certified is None or self.explorer.certified:
             before = len(entries) if certified is None else 0
             until = before
@@ -85,8 +88,8 @@ class State:
         """Take in entries moment by moment, and judge each; the one that certified the study, if it was among them."""
         assert entries.moments is not None
         found = None
-        starts = np.flatnonzero(np.diff(entries.moments, prepend=-1)).tolist()
-        for start, end in zip(starts, [*starts[1:], len(entries)], strict=True):
+        starts: list[int] = np.flatnonzero(np.diff(entries.moments, prepend=-1)).tolist()
+        for start, end in zip(starts, [*starts[1:], len(entries)][: len(starts)], strict=True):
             if self.explorer.certified:  # no moment matters any more
                 self.tell(entries.part(slice(start, len(entries))))
                 break
@@ -94,6 +97,11 @@ class State:
             if self.explorer.certified:
                 found = int(entries.moments[start])
         return found
+
+    def judge_again(self, entries: Entries) -> int | None:
+        """As ``judge``, of entries that were taken before."""
+        self.expect(entries)
+        return self.judge(entries)
 
     def tell(self, entries: Entries) -> None:
         """Tell the explorer one moment. Raises if it refuses it, and nothing has changed then."""

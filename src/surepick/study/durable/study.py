@@ -12,14 +12,15 @@ from sqlalchemy import Connection, insert, select
 
 from ... import saving
 from ...arms import Values
-from ...checks import MANY, entries, short, whole
+from ...checks import MANY, entries, flag, short, whole
 from ...errors import ObservationError, SettingError, StudyError
 from ..spec import StudySpec
-from . import schema, tickets
+from . import log, schema, tables, tickets
 from .database import Database
 from .given import FIRST, LEASE, lease_of, own_key, spec_of, text_of, there, who_of
 from .looking import Looking
 from .status import Summary, time_if, time_of
+from .tables import Imported
 from .tickets import Ticket, number_of
 from .turn import Turn
 
@@ -199,6 +200,39 @@ class Study(Looking):
         known = own_key() if key is None else text_of(key, "key")
         name = self.who if who is None else who_of(who)
         self._do(lambda turn: turn.record(arm, values, known, name))
+
+    def import_data(
+        self,
+        source: str | os.PathLike[str] | Any,
+        key: str | None = None,
+        *,
+        arm: str | None = None,
+        value: str | None = None,
+        item: str | None = None,
+        order: str | None = None,
+        skip_bad: bool = False,
+        who: str | None = None,
+    ) -> Imported:
+        """Record the rows of a table, one an observation: a CSV or a Parquet file, or a data frame.
+
+        Its columns are ``arm`` and ``value``, and on a pool ``item``; ``arm=``, ``value=`` and ``item=`` name them if they are
+        called otherwise. All rows are one moment, or, with ``order``, those with the same entry in that column are, in its order.
+
+        Raises :class:`RowsError`, which has all bad rows, and imports nothing, unless ``skip_bad``. The same table again changes
+        nothing; ``key`` names it, by default after its content.
+        """
+        left_out, name = flag(skip_bad, "skip_bad"), self.who if who is None else who_of(who)
+        called = None if key is None else text_of(key, "key")
+
+        explorer = self._do(lambda turn: turn.explorer, writing=False)  # whose problem never changes
+        rows = tables.read_rows(source, explorer, arm, value, item, order)
+        entries, bad = tables.entries_of(rows, explorer, left_out)
+        if not len(entries):
+            return Imported(0, 0, bad)
+        digest = log.digest_of(entries)
+        known = f"import {digest[:16]}" if called is None else called
+        new = self._do(lambda turn: turn.record_entries(entries, known, digest, name))
+        return Imported(len(entries), new, bad)
 
     def correct(self, entry: int | Ticket | str, value: Values, why: str, *, who: str | None = None) -> int:
         """Put a wrong entry right: a new entry that names the old one, which stays in the log. Its number.

@@ -59,7 +59,9 @@ class Turn:
     """
 
     def __init__(self, connection: Connection, row: Header, state: State) -> None:
-        self.connection, self.row, self.state = connection, row, state
+        self.connection: Connection = connection
+        self.row: Header = row
+        self.state: State = state
         self.before: Header = row
         self.now: float = max(time.time(), row.clock)
 
@@ -175,6 +177,7 @@ class Turn:
         self.open()
         if self.explorer.pool is not None:
             entries = self._unknown(entries)
+            self.explorer.expect([(row.arm, row.item) for row in tickets.waiting(self.connection, self.row.id)])
         self._append(entries, who, key=key, digest=digest, note=note)
         return len(entries)
 
@@ -282,7 +285,7 @@ class Turn:
         self.state = State.blank(self.connection, self.row)
         cut = int(np.searchsorted(entries.moments, moment))
         self.state.replay(entries.part(slice(0, cut)), certified)
-        found = self.state.judge(entries.part(slice(cut, len(entries))))
+        found = self.state.judge_again(entries.part(slice(cut, len(entries))))
         self.state.seq, self.state.moment = self.row.seq, self.row.moment
         return certified if certified is not None else found
 
