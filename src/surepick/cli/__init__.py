@@ -11,7 +11,7 @@ import typer
 from .. import __version__
 from ..engine import start
 from ..errors import SurepickError
-from . import allocate, check, compare, demo, estimate, evaluate, hardness, paper, plan, run, simulate, wave
+from . import allocate, check, compare, demo, estimate, evaluate, hardness, paper, plan, run, simulate, studies, wave
 from .talk import fail
 from .typed import Typed
 
@@ -51,6 +51,7 @@ app.command("estimate")(estimate.estimate)
 app.command("hardness")(hardness.hardness)
 app.command("simulate")(simulate.simulate)
 app.command("paper")(paper.paper)
+app.add_typer(studies.app, name="study")
 
 
 def main(argv: list[str] | None = None) -> None:

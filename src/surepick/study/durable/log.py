@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,11 +50,6 @@ class Entries:
 
 def _numbers(column: Sequence[int | None]) -> Ints:
     return np.array([-1 if x is None else x for x in column], dtype=np.int64)
-
-
-def digest(*parts: object) -> str:
-    """Of what a record says, to know it again."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def digest_of(entries: Entries) -> str:

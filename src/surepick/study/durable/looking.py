@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from ...certificate import Certificate
 from ...checks import MANY, whole
 from ...errors import StudyError
+from ...explorer import Explorer
 from . import copying, log, tables, tickets
 from .database import Database
 from .given import OWN, text_of
@@ -49,6 +51,10 @@ class Looking(Opened):
     def certificate(self) -> Certificate:
         """What is certain now; once certified, what was certified then."""
         return self._do(lambda turn: turn.certificate(), writing=False)
+
+    def explorer(self) -> Explorer:
+        """An explorer that knows what the study knows, to look at: what it is told stays with it."""
+        return self._do(lambda turn: copy.deepcopy(turn.explorer), writing=False)
 
     def plan(self, n: int) -> dict[Any, int]:
         """How many of the next n samples to take of each arm, by name, after those that are on their way; {} when done."""

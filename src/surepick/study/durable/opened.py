@@ -54,6 +54,11 @@ class Opened:
         url = state["url"].render_as_string(hide_password=False)
         self.__init__(Database(url), state["id"], state["name"], state["who"])  # type: ignore[misc]
 
+    @property
+    def where(self) -> str:
+        """The database, as messages call it: a path, or an address without its password."""
+        return self._database.where
+
     def __repr__(self) -> str:
         return f"<Study {self.name!r} in {self._database.where}>"
 

@@ -59,10 +59,10 @@ class Imported:
         return {"rows": self.rows, "new": self.new, "bad": [vars(row) for row in self.bad]}
 
     def __str__(self) -> str:
-        left = f"; {len(self.bad):,} bad rows were left out" if self.bad else ""
+        left = f"; {len(self.bad):,} bad row{' was' if len(self.bad) == 1 else 's were'} left out" if self.bad else ""
         if self.rows and not self.new:
             return f"These {self.rows:,} observations were imported before: nothing was added{left}."
-        return f"Imported {self.new:,} observations{left}."
+        return f"Imported {self.new:,} observation{'' if self.new == 1 else 's'}{left}."
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,11 @@ class Ticket:
             expires=datetime.fromtimestamp(row.expires, UTC),
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        item = None if self.item is None else str(self.item)
+        return {**vars(self), "arm": str(self.arm), "item": item, "expires": self.expires.isoformat()}
+
 
 @dataclass(frozen=True)
 class Given:

@@ -16,7 +16,7 @@ from ...checks import short
 from ...errors import ConflictError, ObservationError, StudyError
 from ...explorer import Explorer
 from ...pool import Board
-from ...told import candidate_and_place
+from ...told import candidate_and_place, values_of
 from . import log, schema, tickets
 from .log import Entries
 from .state import State
@@ -73,13 +73,14 @@ class Turn:
         if self.row.closed is not None:
             raise StudyError(f"Study {self.row.name!r} is closed: nothing more is asked or told. It can be read, and corrected.")
 
-    def pair(self, arm: Any) -> tuple[int, int]:
-        """The numbers of an arm, and of its item if there is a pool."""
+    def found(self, arm: Any, values: Any) -> Entries:
+        """Values of an arm, or a score of a (candidate, item) pair, checked."""
         problem, pool = self.explorer.problem, self.explorer.pool
         if pool is None:
-            return problem.index[arm], -1
+            i, data = values_of(problem, arm, values)
+            return Entries(np.full(len(data), i), np.full(len(data), -1), data)
         i, place = candidate_and_place(problem, pool, arm)
-        return i, int(pool.order[place])
+        return Entries.of([(i, int(pool.order[place]), self._value(i, values), None)])
 
     def name(self, arm: int, item: int | None) -> str:
         """What an entry is about, in words."""
@@ -129,7 +130,7 @@ class Turn:
         data = self.explorer.problem.arms[arm].check(value)
         if len(data) != 1:
             raise ObservationError(
-                f"A ticket has one answer, and {short(value)} has {len(data)} values: tell one of them, and record the others "
+                f"One value is wanted, and {short(value)} has {len(data)}: tell one of them, and record the others "
                 "without a ticket. Nothing was recorded.",
                 arm=self.explorer.problem.names[arm],
             )
@@ -158,11 +159,8 @@ class Turn:
 
     def record(self, arm: Any, values: Any, key: str | None, who: str) -> None:
         """Observations that nobody asked for, as one moment."""
-        i, item = self.pair(arm)
-        data = self.explorer.problem.arms[i].check(values)
-        self.record_entries(
-            Entries(np.full(len(data), i), np.full(len(data), item), data), key, log.digest(i, item, data.tolist()), who
-        )  # fmt: skip
+        entries = self.found(arm, values)
+        self.record_entries(entries, key, log.digest_of(entries), who)
 
     def record_entries(self, entries: Entries, key: str | None, digest: str, who: str, note: str | None = None) -> int:
         """Entries under a key: how many are new; none if they were recorded before."""

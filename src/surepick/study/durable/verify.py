@@ -52,7 +52,7 @@ class Verification:
         return {"ok": self.ok, **vars(self), "certificate": self.certificate.to_dict()}
 
     def __str__(self) -> str:
-        of = f"{self.samples:,} observations of {self.moments:,} moments"
+        of = f"{self.samples:,} observation{'' if self.samples == 1 else 's'}"
         if self.faults:
             return f"The log ({of}) and what is stored do not agree: {' '.join(self.faults)}"
         same = "the certificate that is stored" if self.certified_at is not None else "that nothing is certified yet"
