@@ -109,7 +109,7 @@ def evaluate(
         warnings.warn(f"{saved.path}: {saved.changes}", stacklevel=2)
     try:
         going = Evaluations(explorer, hands_for(function), plan, saved)
-        _go(going, progress)
+        go(going, progress)
     finally:
         if saved is not None:
             saved.close()
@@ -119,7 +119,7 @@ def evaluate(
     return outcome
 
 
-def _go(going: Evaluations, progress: Callable[[Progress], object] | None) -> None:
+def go(going: Evaluations, progress: Callable[[Progress], object] | None) -> None:
     """Evaluate, and raise what was raised in the meantime when what is under way has ended, or has had time for it."""
     pressed, due = 0, 0.0
 

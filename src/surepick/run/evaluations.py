@@ -144,7 +144,27 @@ class Evaluations:
     @property
     def _hurried(self) -> bool:
         """What fails now is not tried again. What is under way when the explorer is done is kept, but not needed."""
-        return self._stopped or self.explorer.done
+        return self._stopped or self._done()
+
+    # -- what is evaluated: pairs of a pool, for an explorer ---------------------------------------------------------------
+
+    def _done(self) -> bool:
+        """Nothing more is needed."""
+        return self.explorer.done
+
+    def _ask(self, n: int) -> list[tuple[int, int]]:
+        """What to begin now."""
+        return self.explorer.ask(n, pending=list(self.under_way))
+
+    def _names(self, candidate: int, item: int) -> tuple[Any, Any]:
+        """What the function is given."""
+        pool = self.explorer.pool
+        assert pool is not None
+        return self.explorer.problem.names[candidate], pool.names[item]
+
+    def _tell(self, row: Row) -> None:
+        """A score, which is a moment."""
+        self.explorer.tell_many([((row.candidate, row.item), row.score)])
 
     # -- beginning -----------------------------------------------------------------------------------------------------
 
@@ -159,22 +179,19 @@ class Evaluations:
             elif evaluation.until <= now:
                 self._try(evaluation)
         if not self.stopping and (free := self.plan.workers - len(self.under_way)) > 0:
-            for pair in self.explorer.ask(free, pending=list(self.under_way)):
+            for pair in self._ask(free):
                 evaluation = self.under_way[pair] = Evaluation(*pair)
                 self._try(evaluation)
         return bool(self.under_way)
 
     def _try(self, evaluation: Evaluation) -> None:
-        pool = self.explorer.pool
-        assert pool is not None
         evaluation.tries += 1
         self.retried += evaluation.tries > 1
         evaluation.key, evaluation.late, evaluation.begun = next(self._keys), False, time.monotonic()
         evaluation.until = evaluation.begun + self.plan.timeout
-        names = self.explorer.problem.names[evaluation.candidate], pool.names[evaluation.item]
-        self.hands.begin(evaluation.key, *names, self._done)
+        self.hands.begin(evaluation.key, *self._names(evaluation.candidate, evaluation.item), self._over)
 
-    def _done(self, key: int, score: Any, error: BaseException | None) -> None:
+    def _over(self, key: int, score: Any, error: BaseException | None) -> None:
         self._ended.put((key, score, error))
 
     # -- ending --------------------------------------------------------------------------------------------------------
@@ -229,9 +246,7 @@ class Evaluations:
             self.plan.failed is None or evaluation.tries <= self.plan.retries
         ):  # it is not needed, or will be tried again
             return None
-        pool = self.explorer.pool
-        assert pool is not None
-        self.failures.append(Failed(arm.name, pool.names[pair[1]], evaluation.tries, why, error))
+        self.failures.append(Failed(*self._names(*pair), evaluation.tries, why, error))
         if self.plan.failed is None:
             self.stopping = True
             return None
@@ -243,7 +258,7 @@ class Evaluations:
             self.file.add(rows)
         for row in rows:  # each is a moment
             self.needless += self.explorer.certified and not self.explorer.settings.spend
-            self.explorer.tell_many([((row.candidate, row.item), row.score)])
+            self._tell(row)
             self.told += 1
 
 

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Executor, Future
 from typing import Any, Protocol, SupportsFloat, TypeAlias
 
 Scorer: TypeAlias = Callable[[Any, Any], SupportsFloat | Awaitable[SupportsFloat]]
@@ -124,6 +125,43 @@ class Loop:
 
         self.loop.call_soon_threadsafe(begin, end())
         self.thread.join()
+
+
+class Submitted:
+    """A task of an executor a try: processes, or the workers of a cluster. One that is dropped goes on if it has begun, and its
+    answer is ignored."""
+
+    def __init__(self, function: Scorer, executor: Executor) -> None:
+        self.function: Scorer = function
+        self.executor: Executor = executor
+        self.under_way: dict[int, tuple[Future[Any], Done]] = {}
+        self.lock: threading.Lock = threading.Lock()
+
+    def begin(self, key: int, candidate: Any, item: Any, done: Done) -> None:
+        future = self.executor.submit(self.function, candidate, item)
+        with self.lock:
+            self.under_way[key] = future, done
+        future.add_done_callback(lambda _: self._over(key))
+
+    def _over(self, key: int, error: BaseException | None = None) -> None:
+        with self.lock:
+            future, done = self.under_way.pop(key, (None, None))
+        if future is None or done is None:
+            return
+        if error is None:
+            error = DroppedError() if future.cancelled() else future.exception()
+        done(key, None if error is not None else future.result(), error)
+
+    def drop(self, key: int) -> None:
+        with self.lock:
+            future = self.under_way[key][0] if key in self.under_way else None
+        if future is not None:
+            future.cancel()
+        self._over(key, DroppedError())
+
+    def close(self) -> None:
+        for key in list(self.under_way):
+            self.drop(key)
 
 
 def hands_for(function: Scorer) -> Hands:
