@@ -26,6 +26,7 @@ from ...checks import file, short
 from ...errors import StorageError
 
 PATIENCE = 60.0  # seconds to wait for others who write, and for a server that comes back
+FIRST = 1.0  # seconds to wait for a server that was never reached
 SHORT = 0.0005, 0.004  # seconds between two tries to get SQLite's lock: its own pauses grow to a tenth of a second
 PAUSE = 0.25  # seconds between two tries to reach a server
 MEMORY = ":memory:"
@@ -101,18 +102,29 @@ class Database:
         event.listen(engine, "connect", _set_up)
         return engine
 
+    @property
+    def first(self) -> float:
+        """Seconds to wait for it at first: an address may be wrong, and a file is there or is not."""
+        return PATIENCE if self.lite else FIRST
+
     def set_up(self) -> None:
         """A new SQLite file gets a write-ahead log, which it keeps: readers do not wait, and a torn write is noticed."""
-        if self.path is not None and not (self.path.exists() and self.path.stat().st_size):
+        if self.path is None or (self.path.exists() and self.path.stat().st_size):
+            return
+        until = time.monotonic() + PATIENCE
+        while True:
             try:
                 with self.engine.connect() as connection:
                     connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-            except DBAPIError as error:
-                raise self._sentence(error) from error
+                return
+            except DBAPIError as error:  # others make the same file
+                if not _passing(error) or time.monotonic() >= until:
+                    raise self._sentence(error) from error
+            time.sleep(random.uniform(*SHORT))
 
     # -- transactions -------------------------------------------------------------------------------------------------
 
-    def do(self, step: Callable[[Connection], T], *, writing: bool = True, patience: float = PATIENCE, safe: bool = True) -> T:
+    def do(self, step: Callable[[Connection], T], *, writing: bool = True, patience: float | None = None, safe: bool = True) -> T:
         """What a step does within one transaction, which is tried again where others were in the way or a server was gone: a step
         must not matter twice. ``safe``: it is on the disk when this returns."""
         if os.getpid() != self._pid:  # the connections are the parent's
@@ -120,7 +132,7 @@ class Database:
             self.engine, self._pid = self._engine(), os.getpid()
             self._end.detach()
             self._end = weakref.finalize(self, _dispose, self.engine, self._pid)
-        until = time.monotonic() + patience
+        until = time.monotonic() + (PATIENCE if patience is None else patience)
         while True:
             try:
                 with self.engine.connect() as connection:

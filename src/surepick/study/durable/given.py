@@ -19,7 +19,6 @@ from . import schema
 from .database import Database
 
 LEASE = 3600.0  # seconds
-FIRST = 1.0  # seconds to wait for a database that was not reached yet
 LONGEST = 200  # letters of a name or a key
 OWN = "~"  # the first letter of keys that a study makes for itself
 
@@ -42,7 +41,7 @@ def spec_of(spec: Any) -> tuple[StudySpec, str]:
 def there(database: Database, look: Callable[[Connection], T]) -> T:
     """What is read of a database whose tables must be there, and are brought up to date."""
 
-    found = database.do(schema.found, writing=False, patience=FIRST)
+    found = database.do(schema.found, writing=False, patience=database.first)
     if found is None:
         raise StudyError(f"{database.where}: there is no study in this database; create one.", key="name")
     schema.check(found, database.where)

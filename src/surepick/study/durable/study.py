@@ -18,7 +18,7 @@ from ...errors import StudyError
 from ..spec import StudySpec
 from . import schema
 from .database import Database
-from .given import FIRST, LEASE, lease_of, spec_of, text_of, there, who_of
+from .given import LEASE, lease_of, spec_of, text_of, there, who_of
 from .run import run
 from .status import Summary, time_if, time_of
 from .telling import Telling
@@ -106,7 +106,7 @@ class Study(Telling):
 
         try:
             database.set_up()
-            return cls(database, database.do(step, patience=FIRST), name, who_of(who))
+            return cls(database, database.do(step, patience=database.first), name, who_of(who))
         except BaseException:
             database.close()
             raise
