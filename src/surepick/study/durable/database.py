@@ -153,14 +153,17 @@ class Database:
                 raise StorageError(f"{self.where}: {_first_line(error)}. {NOTHING}") from error
 
     def _begin(self, connection: Connection, writing: bool, until: float) -> None:
-        """SQLite lets one write at a time."""
+        """SQLite lets one write at a time, and who waits asks again and again: without a detour."""
+        driver: Any = connection.connection.driver_connection
         while True:
             try:
-                connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+                driver.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
                 return
-            except DBAPIError as error:
-                if not _passing(error) or time.monotonic() >= until:
-                    raise
+            except sqlite3.OperationalError as error:
+                if not _busy(error) or time.monotonic() >= until:
+                    raise DBAPIError("BEGIN", None, error) from error
+            except sqlite3.Error as error:
+                raise DBAPIError("BEGIN", None, error) from error
             time.sleep(random.uniform(*SHORT))
 
     def _to_disk(self) -> None:
@@ -234,11 +237,15 @@ def _passing(error: DBAPIError) -> bool:
     """It goes by when one waits."""
     cause = error.orig
     if isinstance(cause, sqlite3.Error):
-        return (getattr(cause, "sqlite_errorname", None) or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+        return _busy(cause)
     state = getattr(cause, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or type(cause).__name__ == "OperationalError"
     return error.connection_invalidated or state.startswith(("40", "08", "57P")) or state == "55P03"
+
+
+def _busy(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorname", None) or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def _first_line(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, and_, func, insert, select
+from sqlalchemy import Connection, Row, and_, bindparam, func, insert, select
 
 from ...arms import Floats, Ints
 from . import schema
@@ -63,8 +63,13 @@ def digest_of(entries: Entries) -> str:
 # -- writing --------------------------------------------------------------------------------------------------------------
 
 
+ADD_MOMENT = insert(schema.moment)
+ADD_ENTRIES = insert(schema.observation)
+
+
 def add_moment(connection: Connection, study: int, moment: int, who: str, told: float, **more: Any) -> None:
-    connection.execute(insert(schema.moment).values(study=study, moment=moment, who=who, told=told, **more))
+    values = {"study": study, "moment": moment, "who": who, "told": told, "key": None, "digest": None, "note": None, **more}
+    connection.execute(ADD_MOMENT, values)
 
 
 def add(connection: Connection, study: int, moments: Ints, first: int, entries: Entries) -> None:
@@ -90,7 +95,7 @@ COLUMNS = ("study", "seq", "moment", "arm", "item", "value", "ticket", "corrects
 def _insert(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
     table, names = schema.observation, ", ".join(COLUMNS)
     if len(rows) < MANY:
-        connection.execute(insert(table), [dict(zip(COLUMNS, row, strict=True)) for row in rows])
+        connection.execute(ADD_ENTRIES, [dict(zip(COLUMNS, row, strict=True)) for row in rows])
     elif connection.dialect.name == "sqlite":
         connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(COLUMNS))})", rows)
     else:
@@ -103,19 +108,23 @@ def _insert(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
 # -- reading --------------------------------------------------------------------------------------------------------------
 
 
-def read(connection: Connection, study: int, after: int, until: int) -> Entries:
+_O = schema.observation
+READ = (
+    select(_O.c.seq, _O.c.moment, _O.c.arm, _O.c.item, _O.c.value, _O.c.ticket)
+    .where(
+        _O.c.study == bindparam("study"), _O.c.seq > bindparam("after"), _O.c.seq <= bindparam("until"), _O.c.corrects.is_(None)
+    )
+    .order_by(_O.c.seq)
+)
+
+
+def read(connection: Connection, study: int, after: int, until: int, revision: int) -> Entries:
     """The observations after one, each with the value that holds now: corrections stand where what they correct stood."""
-    table = schema.observation
-    columns = (table.c.seq, table.c.moment, table.c.arm, table.c.item, table.c.value, table.c.ticket)
-    rows = connection.execute(
-        select(*columns)
-        .where(table.c.study == study, table.c.seq > after, table.c.seq <= until, table.c.corrects.is_(None))
-        .order_by(table.c.seq)
-    ).all()
+    rows = connection.execute(READ, {"study": study, "after": after, "until": until}).all()
     seqs, moments, arms, items, values, tickets = zip(*rows, strict=True) if rows else ((),) * 6
     held = np.array(values, dtype=np.float64)
     numbers = np.array(seqs, dtype=np.int64)
-    for seq, value in corrected(connection, study).items() if after < until else ():
+    for seq, value in corrected(connection, study).items() if revision else ():
         at = int(np.searchsorted(numbers, seq))
         if at < len(numbers) and numbers[at] == seq:
             held[at] = value

@@ -65,7 +65,7 @@ class State:
     def catch_up(self, connection: Connection, row: Any) -> None:
         """Take in what others told."""
         if self.seq < row.seq:
-            self.replay(log.read(connection, row.id, self.seq, row.seq), row.certified)
+            self.replay(log.read(connection, row.id, self.seq, row.seq, row.revision), row.certified)
             self.seq, self.moment = row.seq, row.moment
 
     def replay(self, entries: Entries, certified: int | None) -> None:

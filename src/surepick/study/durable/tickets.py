@@ -28,6 +28,25 @@ SOME = 500  # tickets that a statement names
 TICKET = schema.ticket
 
 
+# Statements of every transaction are built once: to build one takes as long as to run it.
+ONE = select(TICKET).where(TICKET.c.study == bindparam("study"), TICKET.c.number == bindparam("number"))
+WAITING = select(TICKET).where(TICKET.c.study == bindparam("study"), TICKET.c.state == schema.OPEN).order_by(TICKET.c.number)
+GIVE = insert(TICKET)
+ANSWERED = (
+    update(TICKET)
+    .where(TICKET.c.study == bindparam("a_study"), TICKET.c.number == bindparam("a_number"))
+    .values(state=schema.TOLD, seq=bindparam("a_seq"))
+)
+SCORED = (
+    update(TICKET)
+    .where(
+        TICKET.c.study == bindparam("a_study"), TICKET.c.arm == bindparam("an_arm"), TICKET.c.item == bindparam("an_item"),
+        TICKET.c.seq.is_(None),
+    )
+    .values(state=schema.TOLD, seq=bindparam("a_seq"))
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Ticket:
     """A request for one observation.
@@ -104,6 +123,9 @@ def find(connection: Connection, study: int, wanted: Iterable[tuple[int, str]]) 
     """The tickets of these numbers, all of which must be there."""
     codes = dict(wanted)
     numbers, found = list(codes), dict[int, Row[Any]]()
+    if len(numbers) == 1:
+        found = {row.number: row for row in connection.execute(ONE, {"study": study, "number": numbers[0]})}
+        numbers = []
     for start in range(0, len(numbers), SOME):
         some = TICKET.c.number.in_(numbers[start : start + SOME])
         found |= {row.number: row for row in connection.execute(select(TICKET).where(TICKET.c.study == study, some))}
@@ -119,9 +141,7 @@ def find(connection: Connection, study: int, wanted: Iterable[tuple[int, str]]) 
 
 def waiting(connection: Connection, study: int) -> Sequence[Row[Any]]:
     """The open tickets."""
-    return connection.execute(
-        select(TICKET).where(TICKET.c.study == study, TICKET.c.state == schema.OPEN).order_by(TICKET.c.number)
-    ).all()
+    return connection.execute(WAITING, {"study": study}).all()
 
 
 def count(connection: Connection, study: int, now: float) -> tuple[int, int]:
@@ -167,9 +187,7 @@ def give(
         for number, (arm, item) in enumerate(wanted, last + 1)
     ]
     if new:
-        connection.execute(
-            insert(TICKET), [{**vars(one), "study": study, "asked": now, "state": schema.OPEN, "seq": None} for one in new]
-        )
+        connection.execute(GIVE, [{**vars(one), "study": study, "asked": now, "state": schema.OPEN, "seq": None} for one in new])
     return [*again, *new], last + len(new)
 
 
@@ -188,19 +206,14 @@ def release(connection: Connection, study: int, numbers: Sequence[int], now: flo
 
 def settle(connection: Connection, study: int, answers: Sequence[tuple[int, int]]) -> None:
     """Tickets, by number, that were answered by an entry."""
-    _settle(connection, study, (TICKET.c.number == bindparam("a_number"),), [{"a_number": n, "a_seq": seq} for n, seq in answers])
+    if answers:
+        connection.execute(ANSWERED, [{"a_study": study, "a_number": number, "a_seq": seq} for number, seq in answers])
 
 
 def settle_scores(connection: Connection, study: int, scores: Sequence[tuple[int, int, int]]) -> None:
     """All tickets about these scores, by candidate, item and the entry that has the score."""
-    same = (TICKET.c.arm == bindparam("an_arm"), TICKET.c.item == bindparam("an_item"), TICKET.c.seq.is_(None))
-    _settle(connection, study, same, [{"an_arm": arm, "an_item": item, "a_seq": seq} for arm, item, seq in scores])
-
-
-def _settle(connection: Connection, study: int, which: tuple[Any, ...], rows: list[dict[str, int]]) -> None:
-    if rows:
-        change = update(TICKET).where(TICKET.c.study == study, *which)
-        connection.execute(change.values(state=schema.TOLD, seq=bindparam("a_seq")), rows)
+    rows = [{"a_study": study, "an_arm": arm, "an_item": item, "a_seq": seq} for arm, item, seq in scores]
+    connection.execute(SCORED, rows)
 
 
 def _update(connection: Connection, study: int, numbers: Iterable[int], **values: Any) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from ...certificate import Certificate
 from ...checks import short
@@ -41,10 +41,19 @@ class Header(NamedTuple):
     certified: int | None
 
 
+# Statements of every transaction are built once: to build one takes as long as to run it.
+HEADER = select(*(STUDY.c[name] for name in Header._fields)).where(STUDY.c.id == bindparam("study"))
+LOCKED = HEADER.with_for_update()
+CHANGE = (
+    update(STUDY)
+    .where(STUDY.c.id == bindparam("study"))
+    .values({name: bindparam(name) for name in ("closed", "clock", "seq", "moment", "tickets", "revision", "certified")})
+)
+
+
 def header(connection: Connection, study: int, *, lock: bool) -> Header:
-    """The row of a study; locked, until the transaction ends, if it is to be written to."""
-    asked = select(*(STUDY.c[name] for name in Header._fields)).where(STUDY.c.id == study)
-    return Header(*connection.execute(asked.with_for_update() if lock else asked).one())
+    """The row of a study, without what it was created with; locked, until the transaction ends, if it is to be written to."""
+    return Header(*connection.execute(LOCKED if lock else HEADER, {"study": study}).one())
 
 
 class Turn:
@@ -278,7 +287,7 @@ class Turn:
 
     def _again(self, moment: int, certified: int | None) -> int | None:
         """The explorer anew, as if the right value had been told at this moment; the moment that certifies the study."""
-        entries = log.read(self.connection, self.row.id, 0, self.row.seq)
+        entries = log.read(self.connection, self.row.id, 0, self.row.seq, self.row.revision)
         assert entries.moments is not None
         self.state = State.blank(self.connection, self.row)
         cut = int(np.searchsorted(entries.moments, moment))
@@ -295,7 +304,7 @@ class Turn:
             name: value for name, value, before in zip(Header._fields, self.row, self.before, strict=True) if value != before
         }
         if changed or self.now > self.row.clock + 1.0:
-            self.connection.execute(update(STUDY).where(STUDY.c.id == self.row.id).values(**changed, clock=self.now))
+            self.connection.execute(CHANGE, {**self.row._asdict(), "study": self.row.id, "clock": self.now})
 
 
 def _twice(what: str, first: float, x: float) -> str:

@@ -69,7 +69,7 @@ def verify(turn: Turn) -> Verification:
     if hashlib.sha256(spec.encode()).hexdigest() != known:
         faults.append("What the study was created with has been changed.")
     faults += _gaps(turn)
-    entries = log.read(connection, row.id, 0, row.seq)
+    entries = log.read(connection, row.id, 0, row.seq, row.revision)
     state, found = State.blank(connection, row), None
     try:
         found = state.judge_again(entries)
