@@ -217,7 +217,10 @@ def test_every_command_and_option_is_documented() -> None:
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         assert f"## `surepick {name}" in text
         section = re.split(r"^## ", text.split(f"## `surepick {name}", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
-        for parameter in command.params:
+        within = getattr(command, "commands", {})  # of a group
+        for word in within:
+            assert f"`{word}" in section, f"{name} {word}"
+        for parameter in [one for each in (command, *within.values()) for one in each.params]:
             for option in parameter.opts:
                 if option.startswith("--") and option not in ("--help", "--json"):
                     assert f"`{option}" in section, f"{name} {option}"
