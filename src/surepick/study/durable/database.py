@@ -253,10 +253,14 @@ def _first_line(error: BaseException) -> str:
 
 
 def _check_file(path: Path, create: bool) -> None:
+    try:
+        there, folder = path.exists(), path.parent.is_dir()
+    except OSError as error:  # a name that is too long, or a folder that cannot be looked into
+        raise StorageError(f"{path}: this path cannot be used ({error.strerror or error}).") from None
     if path.is_dir():
         raise StorageError(f"{path}: this is a folder; give the path of a file.")
-    if not path.exists():
-        if not path.parent.is_dir():
+    if not there:
+        if not folder:
             raise StorageError(f"{path}: there is no folder {path.parent}; make it first, or check the path.")
         if not create:
             raise StorageError(f"{path}: there is no such file; check the path, or create a study there.")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...certificate import Certificate
-from ...checks import MANY, whole
+from ...checks import LARGEST, MANY, whole
 from ...errors import StudyError
 from ...explorer import Explorer
 from . import copying, log, tables, tickets
@@ -70,15 +70,17 @@ class Looking(Opened):
     def waiting(self, worker: str | None = None) -> list[Ticket]:
         """The tickets that nobody has answered, or those of a worker."""
 
+        name = None if worker is None else text_of(worker, "worker")
+
         def step(turn: Turn) -> list[Ticket]:
             rows = tickets.waiting(turn.connection, turn.row.id)
-            return [Ticket.of(row, turn.explorer) for row in rows if worker is None or row.worker == worker]
+            return [Ticket.of(row, turn.explorer) for row in rows if name is None or row.worker == name]
 
         return self._do(step, writing=False)
 
     def history(self, after: int = 0, limit: int = 100) -> list[Entry]:
         """Who told what, and when: the entries after this one, at most ``limit``."""
-        after, limit = whole(after, "after", 0), whole(limit, "limit", 1, MANY)
+        after, limit = whole(after, "after", 0, LARGEST), whole(limit, "limit", 1, MANY)
 
         def step(turn: Turn) -> list[Entry]:
             names, pool = turn.explorer.problem.names, turn.explorer.pool

@@ -124,7 +124,7 @@ class Study(Telling):
             if name is None and len(named) != 1:
                 found = f"holds {len(named)}: {', '.join(map(repr, named))}" if named else "holds no study"
                 raise StudyError(f"{database.where}: which study? The database {found}.", key="name")
-            chosen = next(iter(named)) if name is None else name
+            chosen = next(iter(named)) if name is None else text_of(name, "name")
             if chosen not in named:
                 known = ", ".join(map(repr, named)) or "none"
                 raise StudyError(f"{database.where}: there is no study {short(chosen)}; there are {known}.", key="name")

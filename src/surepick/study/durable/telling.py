@@ -7,13 +7,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from ...arms import Values
-from ...checks import MANY, entries, flag, short, whole
+from ...checks import LARGEST, MANY, entries, flag, is_whole, short, whole
 from ...errors import ObservationError, SettingError, StudyError
 from . import log, tables, tickets
 from .given import lease_of, own_key, text_of, who_of
 from .looking import Looking
 from .tables import Imported
-from .tickets import Ticket, number_of
+from .tickets import Ticket, number_of, numbers_of
 from .turn import Turn
 
 
@@ -54,7 +54,7 @@ class Telling(Looking):
 
     def renew(self, given: Iterable[Ticket | str], *, lease: float | None = None) -> None:
         """Tickets that take longer than was thought: they are not given to anybody else for another while."""
-        numbers, seconds = [number_of(ticket) for ticket in given], None if lease is None else lease_of(lease)
+        numbers, seconds = numbers_of(given), None if lease is None else lease_of(lease)
 
         def step(turn: Turn) -> None:
             found = tickets.find(turn.connection, turn.row.id, numbers)
@@ -65,7 +65,7 @@ class Telling(Looking):
 
     def release(self, given: Iterable[Ticket | str]) -> None:
         """Tickets that nobody will answer: they may be given out again at once. An answer that comes all the same is taken."""
-        numbers = [number_of(ticket) for ticket in given]
+        numbers = numbers_of(given)
 
         def step(turn: Turn) -> None:
             found = tickets.find(turn.connection, turn.row.id, numbers)
@@ -103,11 +103,13 @@ class Telling(Looking):
         Raises :class:`RowsError`, which has all bad rows, and imports nothing, unless ``skip_bad``. The same table again changes
         nothing; ``key`` names it, by default after its content.
         """
+        named = {"arm": arm, "value": value, "item": item, "order": order}
+        columns = [None if one is None else text_of(one, what) for what, one in named.items()]
         left_out, name = flag(skip_bad, "skip_bad"), self.who if who is None else who_of(who)
         called = None if key is None else text_of(key, "key")
 
         explorer = self._do(lambda turn: turn.explorer, writing=False)  # whose problem never changes
-        rows = tables.read_rows(source, explorer, arm, value, item, order)
+        rows = tables.read_rows(source, explorer, *columns)
         entries, bad = tables.entries_of(rows, explorer, left_out)
         if not len(entries):
             return Imported(0, 0, bad)
@@ -134,7 +136,7 @@ class Telling(Looking):
         if not reason:
             raise SettingError("why must say what was wrong, for those who read the log.", key="why")
         name, key = self.who if who is None else who_of(who), own_key()
-        seq = whole(entry, "entry", 1) if isinstance(entry, int) else None
+        seq = whole(entry, "entry", 1, LARGEST) if is_whole(entry) else None
         ticket = None if seq is not None else number_of(entry)
 
         def step(turn: Turn) -> int:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
-from ...checks import short
+from ...checks import entries, short
 from ...errors import StudyError
 from ...explorer import Explorer
 from . import schema
@@ -117,6 +117,14 @@ def number_of(given: object) -> tuple[int, str]:
         if number.isascii() and number.isdigit() and len(number) < 19 and code:
             return int(number), code
     raise StudyError(f"A ticket is what ask gave, or its id, such as '17-kq3f', not {short(given)}.", key="ticket")
+
+
+def numbers_of(given: object) -> list[tuple[int, str]]:
+    """Of a list of tickets."""
+    listed = None if isinstance(given, (str, Mapping)) else entries(given)
+    if listed is None:
+        raise StudyError(f"Give a list of tickets, or of their ids, not {short(given)}.", key="given")
+    return [number_of(one) for one in listed]
 
 
 def find(connection: Connection, study: int, wanted: Iterable[tuple[int, str]]) -> dict[int, Row[Any]]:
