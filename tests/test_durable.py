@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import Connection
 
 import surepick as sp
 from surepick.errors import ConflictError, ObservationError, SettingError, StorageError, StudyError
 from surepick.settings import make_policy as real
 from surepick.study.durable import database as room
+from surepick.study.durable import schema
 from surepick.study.durable import turn as turns
 
 from . import databases
@@ -514,6 +516,30 @@ def test_a_newer_database_is_refused(shared: str) -> None:
     for refused in (lambda: sp.Study.create(shared, TWO, "other"), lambda: sp.Study.open(shared)):
         with pytest.raises(StorageError, match="newer surepick"):
             refused()
+
+
+def test_an_older_database_is_brought_up_to_date(shared: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlalchemy import text
+
+    study = sp.Study.create(shared, TWO)
+    study.record("red", 0.5)
+    study.disconnect()
+    steps = []
+
+    def step(name: str) -> Callable[[Connection], None]:
+        def migrate(connection: Connection) -> None:
+            steps.append(name)
+            connection.execute(text(f"ALTER TABLE surepick_study ADD COLUMN {name} INTEGER"))
+
+        return migrate
+
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 2)
+    monkeypatch.setattr(schema, "MIGRATIONS", {schema.VERSION - 2: step("one"), schema.VERSION - 1: step("two")})
+    for _ in range(2):
+        with sp.Study.open(shared) as again:
+            assert again.status().samples == 1
+    assert steps == ["one", "two"]
+    assert sp.Study.studies(shared)[0].samples == 1
 
 
 def test_folders_that_computers_share_are_refused(tmp_path: Path) -> None:

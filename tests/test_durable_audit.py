@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sqlalchemy import create_engine, text
+from sqlalchemy.dialects import sqlite
 
 import surepick as sp
 from surepick.errors import ConflictError, ObservationError, RowsError, SettingError, StudyError
+from surepick.study.durable import tickets
 
 from . import databases
 from .test_durable import FIVE, POOLED, TWO, explorer_of, score, values
@@ -333,3 +337,64 @@ def test_a_study_moves_to_another_database(file: str, shared: str, tmp_path: Pat
         source.copy(tmp_path / "lab.db", "again")
     source.copy(shared, "again")
     moved.disconnect()
+
+
+# -- size -------------------------------------------------------------------------------------------------------------------
+
+
+def seconds(call: Callable[[], object], times: int) -> float:
+    """The least that a call takes: what else goes on here makes it only longer."""
+    found = []
+    for _ in range(times):
+        began = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - began)
+    return min(found)
+
+
+def filled(path: Path, many: int, arms: int) -> sp.Study:
+    study = sp.Study.create(path, {"arms": arms, "problem": {"kind": "top-k", "k": 5}, "delta": 1e-9})
+    rng = np.random.default_rng(0)
+    names = np.array(study.explorer().problem.names)
+    study.import_data(pd.DataFrame({"arm": names[rng.integers(0, arms, many)], "value": rng.random(many)}))
+    return study
+
+
+def test_asking_does_not_slow_down_with_history(tmp_path: Path) -> None:
+    few, many = filled(tmp_path / "few.db", 1_000, 50), filled(tmp_path / "many.db", 100_000, 50)
+    least = [math.inf, math.inf]
+    for _ in range(5):  # in turn, so that both see the same machine
+        for k, study in enumerate((few, many)):
+            least[k] = min(least[k], seconds(lambda study=study: study.release(study.ask(1)), 10))
+    assert least[1] < 1.5 * least[0]
+
+
+def test_open_tickets_are_found_by_their_index(file: str) -> None:
+    """However many were answered."""
+    study = sp.Study.create(file, TWO)
+    with study._database.engine.connect() as connection:
+        for asked in (tickets.WAITING, tickets.COUNT):
+            words = str(asked.compile(dialect=sqlite.dialect()))
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {words}", (0,) * words.count("?"))
+            assert "surepick_ticket_open" in str(plan.all())
+
+
+@pytest.mark.slow
+def test_a_million_observations(tmp_path: Path) -> None:
+    few, path = filled(tmp_path / "few.db", 1_000, 1_000), tmp_path / "many.db"
+    table = tmp_path / "table.csv"
+    rng = np.random.default_rng(0)
+    names = np.array([f"arm {i}" for i in range(1_000)])
+    frame = pd.DataFrame({"arm": names[rng.integers(0, 1_000, 1_000_000)], "value": rng.random(1_000_000).round(5)})
+    frame.to_csv(table, index=False)
+    many = sp.Study.create(path, {"arms": 1_000, "problem": {"kind": "top-k", "k": 5}, "delta": 1e-9})
+    began = time.perf_counter()
+    assert many.import_data(table).new == 1_000_000
+    assert time.perf_counter() - began < 20
+    assert seconds(lambda: sp.Study.open(path).status(), 3) < 1
+    least = [math.inf, math.inf]
+    for _ in range(5):
+        for k, study in enumerate((few, many)):
+            least[k] = min(least[k], seconds(lambda study=study: study.release(study.ask(1)), 10))
+    assert least[1] < 1.5 * least[0]
+    assert many.verify().ok

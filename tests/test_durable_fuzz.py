@@ -12,21 +12,8 @@ import surepick as sp
 from .test_fuzz import arguments, bounded, fuzz
 
 ROUNDS = 60
-METHODS = [
-    "ask",
-    "tell",
-    "tell_many",
-    "record",
-    "correct",
-    "release",
-    "renew",
-    "import_data",
-    "history",
-    "plan",
-    "waiting",
-    "export",
-]
-METHODS += ["copy"]
+METHODS = ["ask", "tell", "tell_many", "record", "correct", "release", "renew", "import_data", "history", "plan", "waiting"]
+METHODS += ["export", "copy"]
 SPEC = {"arms": ["a", "b"], "problem": {"kind": "best-arm"}, "delta": 0.1}
 POOLED = {**SPEC, "pool": {"items": ["x", "y", "z"]}}
 

@@ -60,14 +60,14 @@ study: Table = Table(
 )
 
 
-def _of_study(*more: Column[object] | ForeignKeyConstraint | Index, name: str) -> Table:
+def _of_study(*more: Column[object] | ForeignKeyConstraint | Index, name: str, rowid: bool = False) -> Table:
     return Table(
         f"{PREFIX}{name}",
         TABLES,
         Column("study", Integer, primary_key=True, autoincrement=False),
         *more,
         ForeignKeyConstraint(["study"], [study.c.id]),
-        sqlite_with_rowid=False,
+        sqlite_with_rowid=rowid,
     )
 
 
@@ -123,11 +123,9 @@ ticket: Table = _of_study(
     Column("state", SmallInteger, nullable=False),
     Column("seq", BigInteger),
     name="ticket",
+    rowid=True,  # else SQLite goes through all tickets to find those that are open, whatever the index
 )
-Index(
-    f"{PREFIX}ticket_open", ticket.c.study, ticket.c.number,
-    sqlite_where=ticket.c.state == OPEN, postgresql_where=ticket.c.state == OPEN,
-)  # fmt: skip
+Index(f"{PREFIX}ticket_open", ticket.c.study, ticket.c.state, ticket.c.number)
 Index(
     f"{PREFIX}ticket_item", ticket.c.study, ticket.c.arm, ticket.c.item,
     sqlite_where=ticket.c.item.isnot(None), postgresql_where=ticket.c.item.isnot(None),

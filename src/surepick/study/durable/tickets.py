@@ -30,7 +30,9 @@ TICKET = schema.ticket
 
 # Statements of every transaction are built once: to build one takes as long as to run it.
 ONE = select(TICKET).where(TICKET.c.study == bindparam("study"), TICKET.c.number == bindparam("number"))
-WAITING = select(TICKET).where(TICKET.c.study == bindparam("study"), TICKET.c.state == schema.OPEN).order_by(TICKET.c.number)
+OF_STATE = TICKET.c.study == bindparam("study"), TICKET.c.state == bindparam("state")
+WAITING = select(TICKET).where(*OF_STATE).order_by(TICKET.c.number)
+COUNT = select(func.count(), func.count().filter(TICKET.c.expires <= bindparam("now"))).select_from(TICKET).where(*OF_STATE)
 GIVE = insert(TICKET)
 ANSWERED = (
     update(TICKET)
@@ -149,14 +151,12 @@ def find(connection: Connection, study: int, wanted: Iterable[tuple[int, str]]) 
 
 def waiting(connection: Connection, study: int) -> Sequence[Row[Any]]:
     """The open tickets."""
-    return connection.execute(WAITING, {"study": study}).all()
+    return connection.execute(WAITING, {"study": study, "state": schema.OPEN}).all()
 
 
 def count(connection: Connection, study: int, now: float) -> tuple[int, int]:
     """How many tickets are open, and how many of them have expired."""
-    open_ = (TICKET.c.study == study) & (TICKET.c.state == schema.OPEN)
-    both = select(func.count(), func.count().filter(TICKET.c.expires <= now)).select_from(TICKET).where(open_)
-    found = connection.execute(both).one()
+    found = connection.execute(COUNT, {"study": study, "state": schema.OPEN, "now": now}).one()
     return int(found[0]), int(found[1])
 
 

@@ -44,11 +44,9 @@ class Header(NamedTuple):
 # Statements of every transaction are built once: to build one takes as long as to run it.
 HEADER = select(*(STUDY.c[name] for name in Header._fields)).where(STUDY.c.id == bindparam("study"))
 LOCKED = HEADER.with_for_update()
-CHANGE = (
-    update(STUDY)
-    .where(STUDY.c.id == bindparam("study"))
-    .values({name: bindparam(name) for name in ("closed", "clock", "seq", "moment", "tickets", "revision", "certified")})
-)
+# Never its id, even to the same: a database would look whether anything refers to it.
+CHANGING = ("closed", "clock", "seq", "moment", "tickets", "revision", "certified")
+CHANGE = update(STUDY).where(STUDY.c.id == bindparam("study")).values({name: bindparam(name) for name in CHANGING})
 
 
 def header(connection: Connection, study: int, *, lock: bool) -> Header:
@@ -304,7 +302,8 @@ class Turn:
             name: value for name, value, before in zip(Header._fields, self.row, self.before, strict=True) if value != before
         }
         if changed or self.now > self.row.clock + 1.0:
-            self.connection.execute(CHANGE, {**self.row._asdict(), "study": self.row.id, "clock": self.now})
+            row = self.row._replace(clock=self.now)
+            self.connection.execute(CHANGE, {"study": row.id, **{name: getattr(row, name) for name in CHANGING}})
 
 
 def _twice(what: str, first: float, x: float) -> str:
