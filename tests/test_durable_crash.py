@@ -147,7 +147,7 @@ def killed(url: str, folder: Path, times: int, server: databases.Server | None =
 
 
 def test_workers_that_are_killed_lose_nothing(shared: str, tmp_path: Path) -> None:
-    killed(shared, tmp_path, 5)  # two workers each time, on two databases
+    killed(shared, tmp_path, 4)  # two workers each time, on two databases
 
 
 def test_a_server_that_is_killed_loses_nothing(server: databases.Server, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_statement_that_fails_leaves_nothing_half_done(tmp_path: Path, action:
             one.disconnect()
         if not failed:
             break
-    assert failures >= 4
+    assert failures >= 3  # to read the study, to change it, to commit
     assert not failed
 
 

@@ -238,7 +238,7 @@ def server() -> Iterator[databases.Server]:
         yield started
 
 
-EXAMPLES = {"memory": 30, "sqlite": 12, "postgresql": 12}
+EXAMPLES = {"memory": 20, "sqlite": 8, "postgresql": 8}
 
 
 @pytest.mark.parametrize("spec", [SPEC, POOL], ids=["arms", "pool"])
