@@ -99,6 +99,22 @@ def test_what_is_cheap_comes_first() -> None:
     assert part(alike, S2, told, goal, 3).tolist() == [1, 2]
 
 
+def test_a_small_first_wave_asks_as_many_as_it_is_told() -> None:
+    """Where one stratum is nearly all, what the others need in the end takes from its part of the wave, and not from the wave."""
+    frame = {"stratum": list("abcde"), "N": [30_000, 100, 1, 2, 3]}
+    wave = Waves(frame, budget=10, first="root").next(7)
+    assert wave.n.sum() == 7
+    assert np.maximum(wave.n, np.minimum(frame["N"], 2)).sum() <= 10
+
+
+def test_where_nobody_differs_all_the_money_is_used() -> None:
+    """The dear stratum is nearly all, and one more interview in it is too dear: then the cheap one is asked."""
+    waves = Waves({"stratum": ["a", "b"], "N": [30_000, 1_000], "cost": [7.3, 1]}, cost=19)
+    assert waves.next(100).n.tolist() == [2, 4]
+    waves.tell({"stratum": ["a", "a", "b", "b"], "y": [5, 5, 5, 5]})
+    assert waves.next(100).n.tolist() == [0, 2]
+
+
 def lower_bounds_first(field: Field, told: Any, goal: Any, after: Any, n: int) -> bool:
     """Whether the wave goes beyond the lower bounds; nothing does before all of them are met."""
     least = np.maximum(told, np.minimum(field.low, goal))

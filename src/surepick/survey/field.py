@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ..arms import Floats, Ints
 from ..display import listed
 from ..errors import InfeasibleError
 from .frame import Frame
-from .next_wave import Field, opening
+from .next_wave import Field, affordable, opening, strata_of
 from .units import units
 
 AS_MANY = 10.0  # people whose answering as everywhere else is taken for granted, in a response rate
@@ -81,13 +81,12 @@ class Ground:
 
     def opened(self, field: Field, shares: Floats, n: int) -> Ints:
         """The first wave, which leaves enough for the lower bounds."""
-        n = min(n, int(field.high.sum()))
-        while True:
-            wave = opening(field, np.maximum(shares, 1e-9), n)
-            over = float((field.price * np.maximum(wave, field.low)).sum()) - self.limit
-            if over <= self.limit * 1e-12:
-                return wave
-            n = max(min(n - 1, n - int(over / field.price.max())), 0)
+        shares, n = np.maximum(shares, 1e-9), min(n, int(field.high.sum()))
+        wave = opening(field, shares, n)
+        if float((field.price * np.maximum(wave, field.low)).sum()) <= self.limit * (1 + 1e-12):
+            return wave
+        whole = affordable(field, strata_of(field, np.ones(len(shares)), np.zeros_like(wave)), shares)
+        return opening(replace(field, high=whole), shares, min(n, int(whole.sum())))
 
     def rates(self, told: Ints, missing: Ints) -> Floats:
         """Response rates: the frame's, or what was seen, drawn towards that of all strata."""

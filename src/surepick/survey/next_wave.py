@@ -53,7 +53,7 @@ def planned(field: Field, S2: Floats, told: Ints) -> Ints:
     """The whole budget: the exact optimum among the designs that keep what was collected."""
     strata = strata_of(field, S2, told)
     if field.paid and not strata.a.any():
-        return affordable(field, strata)
+        return affordable(field, strata, field.N)
     return least_variance(strata, field.limit).n
 
 
@@ -70,14 +70,17 @@ def part(field: Field, S2: Floats, told: Ints, goal: Ints, n: int) -> Ints:
     return least_variance(alike, k).n - told
 
 
-def affordable(field: Field, strata: Strata) -> Ints:
-    """Where nobody differs: as many in proportion to the sizes as the budget pays for."""
-    few, many = int(strata.low.sum()), int(strata.high.sum())
-    while many > few:
-        middle = (few + many + 1) // 2
-        n = proportional(field.N, middle, strata.low, strata.high)
-        few, many = (middle, many) if strata.cost(n) <= field.limit * (1 + 1e-12) else (few, middle - 1)
-    return proportional(field.N, few, strata.low, strata.high)
+def affordable(field: Field, strata: Strata, shares: Floats) -> Ints:
+    """As many in proportion to shares as the budget pays for; where the next one is too dear, the rest goes to the others."""
+    limit, n, high = field.limit * (1 + 1e-12), strata.low, strata.high
+    while (n < high).any():
+        few, many = int(n.sum()), int(high.sum())
+        while many > few:
+            middle = (few + many + 1) // 2
+            few, many = (middle, many) if strata.cost(proportional(shares, middle, n, high)) <= limit else (few, middle - 1)
+        n = proportional(shares, few, n, high)
+        high = np.where(strata.cost(n) + field.price <= limit, high, n)
+    return n
 
 
 def opening(field: Field, shares: Floats, n: int) -> Ints:
