@@ -214,6 +214,29 @@ def test_a_survey_is_its_frame_and_its_answers() -> None:
     assert again.chance(cv=0.1) == waves.chance(cv=0.1)
 
 
+def test_every_wave_writes_its_numbers_in_its_own_way(tmp_path: Path) -> None:
+    """Decimal commas between semicolons, then decimal points; and a message about missing answers names lines of the file."""
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("stratum;y\na;1,25\nb;1.300,5\nc;2,5\nc;\nb;1.400\n")
+    two.write_text("stratum,y\na,2.25\nb,1300.5\n")
+    waves = Waves(FRAME, 60)
+    waves.tell(one)
+    assert "line 5" in waves.estimate().notes[0]
+    waves.tell(two)
+    assert waves.answers is not None
+    assert np.array_equal(waves.answers.values["y"], [1.25, 1300.5, 2.5, np.nan, 1400.0, 2.25, 1300.5], equal_nan=True)
+
+
+def test_many_strata_add_their_biases_up() -> None:
+    """It is said beforehand, and a rehearsal counts the bias when it names the best."""
+    frame = {"stratum": range(60), "N": [200] * 60, "S": np.linspace(5, 20, 60), "mean": np.linspace(10, 20, 60)}
+    assert "biases of 60 strata add up" in Waves(frame, 300).next().notes[0]
+    assert not Waves(FRAME, 60).next().notes
+    found = rehearse(frame, 600, first="proportional", rules=["shrunk"], runs=20)
+    assert found["shrunk"].ratio < found["proportional"].ratio
+    assert found["shrunk"].error > found["proportional"].error
+
+
 def test_a_stratum_of_equal_answers_is_not_starved() -> None:
     rng = np.random.default_rng(1)
     told = {"stratum": ["a"] * 10 + ["b"] * 10 + ["c"] * 4, "y": [*rng.normal(50, 9, 10), *rng.normal(50, 9, 10), 50, 50, 50, 50]}

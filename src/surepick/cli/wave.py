@@ -215,12 +215,12 @@ def _show_rehearsal(found: Rehearsal, budget: int) -> None:
             cells.append("–" if row.always_covered is None else f"{100 * row.always_covered:.1f} %")
         rows.append(cells)
     table([*columns, *(["at every moment"] if watched else [])], rows)
-    best = min(found.rows, key=lambda row: row.ratio)
+    best = min(found.rows, key=lambda row: row.error)
     say(
         f"{found.runs:,} surveys of {budget:,} interviews in {found.waves} waves on {found.source}. The best split, by the true "
         f"S, has a standard error of {number(found.best_se)}."
     )
-    say(f"Least variance here: {best.method}.", "bold")
+    say(f"Least error here, variance and squared bias: {best.method}.", "bold")
 
 
 def _bounds(text: str) -> tuple[float, float]:

@@ -94,6 +94,8 @@ class Cells:
 
 def read_cells(source: object) -> Cells:
     """The cells of a file, which is told by its contents and not by its name, or of a data frame or dictionary."""
+    if isinstance(source, Cells):
+        return source
     if isinstance(source, (str, os.PathLike)):
         return _checked(_read(file(source, StudyError)))
     table: Any = source

@@ -13,6 +13,7 @@ from .frame import Frame
 from .next_wave import Field, affordable, opening, strata_of
 from .units import units
 
+MANY_STRATA = 30  # then the small biases of all strata add up to about a standard error for skewed values, as measured
 AS_MANY = 10.0  # people whose answering as everywhere else is taken for granted, in a response rate
 
 
@@ -57,6 +58,12 @@ class Ground:
         self._refuse(told, low, price)
         if {"psu_cost", "delta"} & f.given:
             notes.append("Waves are of one stage: the columns of primary units are not used.")
+        if len(f) >= MANY_STRATA:
+            notes.append(
+                f"In waves the small biases of {len(f):,} strata add up: where values are skewed, or yes is rare, the mean may "
+                "be too low by a standard error or more, and the classical interval miss it. Try it with --simulate (rehearse), "
+                "or merge strata."
+            )
         return Field(f.weights**2 * f.deff, f.N, price, low, high, self.limit, self.paid), notes
 
     def _refuse(self, told: Ints, low: Ints, price: Floats) -> None:

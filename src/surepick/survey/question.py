@@ -35,18 +35,22 @@ def counts(told: Answers, variable: str, frame: Frame) -> tuple[Ints, Ints]:
     return told.counts(~none, len(frame)), told.counts(none, len(frame))
 
 
-def table(told: Answers) -> dict[str, Any]:
-    return dict(zip(told.cells.titles, told.cells.columns, strict=True))
+def columns(told: Answers) -> dict[str, Any]:
+    """The table as it was read. Where numbers may have decimal commas they are numbers, since another table may have points."""
+    raw = dict(zip(told.cells.titles, told.cells.columns, strict=True))
+    numbers = {title: y for title, y in told.values.items() if title not in told.yes_no}
+    texts = (x for title in numbers if isinstance(raw[title], list) for x in raw[title] if isinstance(x, str))
+    commas = told.cells.semicolons or any("," in x for x in texts)
+    return raw | numbers if commas else raw
 
 
 def joined(before: Answers, new: Answers) -> dict[str, Any]:
     """Two tables with the same columns, one below the other."""
-    old, more = before.cells, new.cells
-    if set(old.titles) != set(more.titles):
+    old, more = columns(before), columns(new)
+    if set(old) != set(more):
         raise StudyError(
-            f"{more.source}: the columns are {listed(more.titles)}, and those of the answers before {listed(old.titles)}; give "
-            "every wave the same columns.",
+            f"{new.cells.source}: the columns are {listed(list(more))}, and those of the answers before {listed(list(old))}; "
+            "give every wave the same columns.",
             key="answers",
         )
-    columns = dict(zip(more.titles, more.columns, strict=True))
-    return {title: [*list(column), *list(columns[title])] for title, column in zip(old.titles, old.columns, strict=True)}
+    return {title: [*list(column), *list(more[title])] for title, column in old.items()}

@@ -56,6 +56,12 @@ class Cost:
     always_covered: float | None
     width: float | None
 
+    @property
+    def error(self) -> float:
+        """The mean squared error over the variance of the best split: ``ratio``, and the square of the bias, which with many
+        strata is the larger part. What the simulation's own error adds to that square is taken off."""
+        return self.ratio + max(self.bias**2 - self.bias_se**2, 0.0)
+
 
 @dataclass(frozen=True, eq=False)
 class Rehearsal:
@@ -84,7 +90,7 @@ class Rehearsal:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and texts, ready for JSON."""
         return {
-            "methods": [dict(vars(row)) for row in self.rows],
+            "methods": [{**vars(row), "error": row.error} for row in self.rows],
             "best": self.best.tolist(),
             "best_se": self.best_se,
             "mean": self.mean,

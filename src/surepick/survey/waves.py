@@ -21,7 +21,7 @@ from .evidence import Evidence, within_of_best
 from .field import Ground, first_notes
 from .frame import Frame, read_frame
 from .next_wave import FIRST, RULES, believed, part, planned, shares_of
-from .question import counts, joined, table, variable_of
+from .question import counts, joined, variable_of
 from .spread import Seen, seen, spread
 from .wave import Wave
 
@@ -184,7 +184,7 @@ class Waves:
         told = self._told("estimate")
         settings = {"delta": self.delta, "planned": self.expected().tolist(), "bounds": self.bounds, **settings}
         mine = [variable_of(told, self.variable)] if variables is None else variables
-        return estimate(self.frame, table(told), mine, **settings)
+        return estimate(self.frame, told.cells, mine, **settings)
 
     def expected(self) -> Ints:
         """The design that was expected before the first answer: the whole budget at last year's S, or in proportion to N."""
