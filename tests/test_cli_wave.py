@@ -115,7 +115,7 @@ def test_wrong_options(cli, frame, options, words):
     [
         ("stratum,rent\nd,5\n", "no stratum 'd'"),
         ("stratum,rent\n" + "c,1\n" * 61, "61 answers and 60 people"),
-        ("stratum,rent\n" + "a,1\n" * 51, "The answers are 51, and the budget is 50"),
+        ("stratum,rent\n" + "a,1\n" * 51, "does not pay for the least"),
         ("stratum,rent\n" + "a,1\n" * 49, "does not pay for the least"),
         ("stratum,rent,age\na,5,3\n", "say which"),
         ("person,rent\na,5\n", "no column stratum"),

@@ -227,6 +227,29 @@ def test_every_wave_writes_its_numbers_in_its_own_way(tmp_path: Path) -> None:
     assert np.array_equal(waves.answers.values["y"], [1.25, 1300.5, 2.5, np.nan, 1400.0, 2.25, 1300.5], equal_nan=True)
 
 
+def test_more_answers_than_were_paid_for_count() -> None:
+    """Whoever contacts people by a response rate gets some answers too many in the end; they are no reason to refuse them all."""
+    waves = Waves(FRAME, 6)
+    waves.tell({"stratum": ["a", "a", "b", "b", "c", "c", "a", "b"], "y": [1, 2, 3, 5, 5, 6, 7, 8]})
+    wave = waves.next(3)
+    assert not wave.n.any()
+    assert wave.planned.tolist() == [3, 3, 2]
+    assert "The answers are 8, more than the budget of 6" in wave.notes[0]
+    assert waves.estimate()[0].n == 8
+    assert 0 <= waves.chance(cv=0.5) <= 1
+    paid = Waves(FRAME | {"cost": [2, 1, 1]}, cost=7.5)
+    paid.tell({"stratum": ["a", "a", "b", "c", "a"], "y": [1, 2, 3, 5, 7]})
+    assert "The answers cost 8, more than the cost of 7.5" in paid.next().notes[0]
+
+
+def test_the_weights_file_has_numbers(tmp_path: Path) -> None:
+    """Beside weights with points no answers with decimal commas."""
+    path = tmp_path / "answers.csv"
+    path.write_text("stratum;y\na;1,25\na;2,5\nb;1.300,5\nb;\nb;3\nc;2,5\nc;1\n")
+    table = survey.estimate(FRAME, path).weights_frame()
+    assert table["y"].tolist() == [1.25, 2.5, 1300.5, "", 3.0, 2.5, 1.0]
+
+
 def test_many_strata_add_their_biases_up() -> None:
     """It is said beforehand, and a rehearsal counts the bias when it names the best."""
     frame = {"stratum": range(60), "N": [200] * 60, "S": np.linspace(5, 20, 60), "mean": np.linspace(10, 20, 60)}
@@ -445,7 +468,7 @@ BAD: list[tuple[dict[str, Any], Any, type[SurepickError], str]] = [
     ({}, TOLD | {"z": [1] * 6}, SettingError, "say which"),
     ({}, {"stratum": ["d"], "y": [1]}, StudyError, "no stratum 'd'"),
     ({}, {"stratum": ["c"] * 61, "y": [1] * 61}, StudyError, "61 answers and 60 people"),
-    ({"budget": 5}, TOLD, InfeasibleError, "The answers are 6, and the budget is 5"),
+    ({"budget": 5}, {"stratum": ["a"] * 6, "y": [1, 2, 3, 4, 5, 6]}, InfeasibleError, "does not pay"),
     ({"budget": 7}, {"stratum": ["a"] * 6, "y": [1, 2, 3, 4, 5, 6]}, InfeasibleError, "does not pay"),
     ({}, "nowhere.csv", StudyError, "nowhere.csv"),
     ({}, {"stratum": ["a"], "y": ["many"]}, StudyError, "no column holds answers"),
@@ -472,8 +495,8 @@ def test_what_is_refused_is_not_recorded() -> None:
     before = waves.next().to_dict()
     with pytest.raises(StudyError, match="the same columns"):
         waves.tell({"stratum": ["a"], "z": [1]})
-    with pytest.raises(InfeasibleError):
-        waves.tell({"stratum": ["a"] * 60, "y": [1] * 60})
+    with pytest.raises(StudyError, match="60 people"):
+        waves.tell({"stratum": ["c"] * 60, "y": [1] * 60})
     assert waves.next().to_dict() == before
     with pytest.raises(SettingError, match="whole number"):
         waves.next(0)

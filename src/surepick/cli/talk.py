@@ -61,17 +61,25 @@ def fail(kind: str, message: str, as_json: bool, key: str | None = None) -> int:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, styles: Sequence[str | None] | None = None) -> None:
-    """A table whose first column is text and whose others are numbers."""
+    """A table whose first column is text and whose others are numbers; wider than the terminal rather than without the names."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     grid = Table(box=SIMPLE_HEAD, pad_edge=False)
+    rows = [list(row) for row in rows]
+    widths = [max(max(map(len, cell.split("\n"))) for cell in cells) for cells in zip(columns, *rows, strict=True)]
+    least = min(widths[0], LEAST)
     for j, column in enumerate(columns):
-        grid.add_column(column, justify="left" if j == 0 else "right", overflow="fold", no_wrap=j > 0)
+        first = j == 0
+        grid.add_column(
+            column, justify="left" if first else "right", overflow="fold", no_wrap=not first, min_width=least if first else None
+        )
     for i, row in enumerate(rows):
         grid.add_row(*(Text(cell) for cell in row), style=styles[i] if styles else None)
-    console(wide=True).print(grid)
+    made = console(wide=True)
+    made.width = max(made.width, least + sum(widths[1:]) + 3 * len(widths))
+    made.print(grid)
 
 
 def width() -> int:

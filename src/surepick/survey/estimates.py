@@ -11,6 +11,7 @@ import numpy as np
 from ..arms import Floats
 from ..errors import SettingError
 from .answers import Answers
+from .question import columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,12 +105,12 @@ class Estimates(Sequence[Estimate]):
     def weights_frame(self) -> pd.DataFrame:
         """The answers as they were read, with a column ``weight``, or one for every variable where people left out some.
 
-        Where a column has this name already, the new one is ``survey_weight``.
+        Where numbers were written with decimal commas they are numbers here. Where a column has this name already, the new one
+        is ``survey_weight``.
         """
         import pandas as pd
 
-        cells = self.answers.cells
-        table = {title: _plain_column(column) for title, column in zip(cells.titles, cells.columns, strict=True)}
+        table = {title: _plain_column(column) for title, column in columns(self.answers).items()}
         found = list(self.weights.values())
         if all((found[0] == other).all() for other in found):
             return pd.DataFrame({**table, "survey_weight" if "weight" in table else "weight": found[0]})
@@ -125,7 +126,7 @@ class Estimates(Sequence[Estimate]):
 
 
 def _plain_column(column: Any) -> list[Any]:
-    return ["" if x is None else x for x in (column.tolist() if hasattr(column, "tolist") else column)]
+    return ["" if x is None or x != x else x for x in (column.tolist() if hasattr(column, "tolist") else column)]
 
 
 def _unknown(x: object) -> bool:

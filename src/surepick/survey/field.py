@@ -13,7 +13,7 @@ from .frame import Frame
 from .next_wave import Field, affordable, opening, strata_of
 from .units import units
 
-MANY_STRATA = 30  # then the small biases of all strata add up to about a standard error for skewed values, as measured
+MANY_STRATA = 20  # then the small biases of all strata add up to a standard error or more for skewed values, as measured
 AS_MANY = 10.0  # people whose answering as everywhere else is taken for granted, in a response rate
 
 
@@ -42,41 +42,45 @@ class Ground:
             f, lower=self.lower or 2, upper=self.upper, max_weight=None, rate=rate, finite=True, two_stage=False
         )  # fmt: skip
         price = f.cost if self.paid else np.ones(len(f))
+        spent = float((price * told).sum())
+        over, limit = spent > self.limit * (1 + 1e-12), max(self.limit, spent)
+        if over:
+            what = f"cost {spent:,.10g}" if self.paid else f"are {told.sum():,}"
+            notes.append(f"The answers {what}, more than the {self.unit} of {self.limit:,.10g}; all count, and nothing is left.")
         high = np.minimum(np.maximum(made.high, told), np.floor(f.N).astype(np.int64) - missing)
         for h in np.flatnonzero(high < 1):
             raise InfeasibleError(
                 f"{f.place(int(h))}: everybody was asked and nobody answered; merge it with another stratum.", key="answers"
             )
         low = np.minimum(np.maximum(made.low, told), high)
-        if self.lower is None and (price * low).sum() > self.limit:  # one each, if there are not two for each
+        if over:  # two in every stratum cannot be had any more
+            low = np.minimum(np.maximum(told, 1), high)
+        elif self.lower is None and (price * low).sum() > self.limit:  # one each, if there are not two for each
             one = np.where(f.take_all, made.low, np.maximum(f.lower, 1))
             low = np.minimum(np.maximum(one, told), high)
             notes.append(
                 f"A {self.unit} of {self.limit:,.10g} is too small for two interviews in every stratum, which a variance "
                 "takes; merge strata, or raise it."
             )
-        self._refuse(told, low, price)
+        self._refuse(told, low, price, limit)
         if {"psu_cost", "delta"} & f.given:
             notes.append("Waves are of one stage: the columns of primary units are not used.")
         if len(f) >= MANY_STRATA:
             notes.append(
                 f"In waves the small biases of {len(f):,} strata add up: where values are skewed, or yes is rare, the mean may "
-                "be too low by a standard error or more, and the classical interval miss it. Try it with --simulate (rehearse), "
-                "or merge strata."
+                "be too low by a standard error or several, and the classical interval miss it. Try it with --simulate "
+                "(rehearse), or merge strata."
             )
-        return Field(f.weights**2 * f.deff, f.N, price, low, high, self.limit, self.paid), notes
+        return Field(f.weights**2 * f.deff, f.N, price, low, high, limit, self.paid), notes
 
-    def _refuse(self, told: Ints, low: Ints, price: Floats) -> None:
+    def _refuse(self, told: Ints, low: Ints, price: Floats, limit: float) -> None:
         f, spent, needed = self.frame, float((price * told).sum()), float((price * low).sum())
         for h in np.flatnonzero(told > f.upper):
             raise InfeasibleError(
                 f"{f.place(int(h))}: {told[h]:,} have answered, and at most {f.upper[h]:,} were to be asked; mend the bound.",
                 key="upper",
             )
-        if spent > self.limit * (1 + 1e-12):
-            what = f"cost {spent:,.10g}" if self.paid else f"are {told.sum():,}"
-            raise InfeasibleError(f"The answers {what}, and the {self.unit} is {self.limit:,.10g}; raise it.", key=self.unit)
-        if needed > self.limit * (1 + 1e-12):
+        if needed > limit * (1 + 1e-12):
             lack = np.flatnonzero(low > told)
             few = listed([f.strata[h] for h in lack])
             after = f", {spent:,.10g} of it spent," if told.any() else ""

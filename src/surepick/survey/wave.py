@@ -63,11 +63,11 @@ class Wave:
         """One row a stratum, for pandas."""
         import pandas as pd
 
-        rate = bool((self.contacts != self.n).any())
+        N, rate = self.frame.N, bool((self.contacts != self.n).any())
         return pd.DataFrame(
             {
                 "stratum": list(self.frame.strata),
-                "N": self.frame.N,
+                "N": N.astype(np.int64) if (N == np.floor(N)).all() else N,
                 "answered": self.answered,
                 **({"missing": self.missing} if self.missing.any() else {}),
                 "next": self.n,
