@@ -167,7 +167,7 @@ class Waves:
             wave = part(field, S2, told, goal, many)
         if n is not None and wave.sum() < many:
             why = f"that is all that the {self.ground.unit} pays for, or who can be had"
-            notes.append(f"Only {wave.sum():,} of {many:,} interviews: {why}.")
+            notes.append(f"{f'Only {wave.sum():,} of {many:,} interviews' if wave.any() else 'No interview is left'}: {why}.")
         if (goal >= field.high).all():
             notes.append("Everybody who can be had is asked in the end.")
         rate = self.ground.rates(told, missing)
