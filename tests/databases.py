@@ -50,8 +50,9 @@ def free_port() -> int:
 class Server:
     """A PostgreSQL server in a folder of its own, on a free port of this machine only."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, safe: bool = False) -> None:
         self.bin = needed()
+        self.safe = safe
         self.folder = folder
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
@@ -67,7 +68,8 @@ class Server:
         assert done.returncode == 0, done.stderr
 
     def start(self) -> None:
-        words = f"-D {self.folder}/data -p {self.port} -h 127.0.0.1 -k  -c max_connections=60 -c fsync=off".split(" ")
+        disk = "on" if self.safe else "off"
+        words = f"-D {self.folder}/data -p {self.port} -h 127.0.0.1 -k  -c max_connections=60 -c fsync={disk}".split(" ")
         with (self.folder / "log").open("ab") as said:
             self.process = subprocess.Popen(
                 [self.bin / "postgres", *words],
@@ -142,12 +144,12 @@ def _alive(pid: int) -> bool:
 
 
 @contextmanager
-def server() -> Iterator[Server]:
-    """A server, for a while."""
+def server(safe: bool = False) -> Iterator[Server]:
+    """A server, for a while; a safe one waits for the disk."""
     needed()
     with tempfile.TemporaryDirectory(prefix="surepick-pg-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o755)
-        started = Server(Path(folder))
+        started = Server(Path(folder), safe)
         try:
             yield started
         finally:
