@@ -16,7 +16,7 @@ from sqlalchemy.dialects import sqlite
 
 import surepick as sp
 from surepick.errors import ConflictError, ObservationError, RowsError, SettingError, StudyError
-from surepick.study.durable import tickets
+from surepick.study.durable import tables, tickets
 
 from . import databases
 from .test_durable import FIVE, POOLED, TWO, explorer_of, score, values
@@ -241,6 +241,23 @@ def test_a_table_is_imported_once(shared: str, tmp_path: Path) -> None:
     assert study.import_data(tmp_path / "data.parquet", key="the second time").new == 2
     assert study.verify().ok
     study.disconnect()
+
+
+def test_a_name_that_is_not_there_is_looked_for_once() -> None:
+    """A million rows of a wrong table are refused as fast as those of a right one are taken: a hint is dear."""
+    study, looked = sp.Study.create("sqlite:///:memory:", TWO), []
+
+    class Index(dict):
+        def __missing__(self, name: str) -> int:
+            looked.append(name)
+            return study.explorer().problem.index[name]
+
+    bad: dict[int, str] = {}
+    found = tables._positions(["rad", "red", "rad", "rad", "grün"], Index(red=0), bad)
+    assert looked == ["rad", "grün"]
+    assert found.tolist() == [-1, 0, -1, -1, -1]
+    assert list(bad) == [0, 2, 3, 4]
+    assert bad[0] == bad[2] == bad[3] != bad[4]
 
 
 def test_bad_rows_are_all_named_and_nothing_is_imported(file: str, tmp_path: Path) -> None:

@@ -166,18 +166,25 @@ def _complaint(name: str, bad: list[BadRow]) -> str:
 
 
 def _positions(names: Sequence[Any], index: Any, bad: dict[int, str]) -> Ints:
-    """The numbers of names; a name is looked up once."""
+    """The numbers of names; a name is looked up once, whether it is there or not."""
     known: dict[Any, int] = {}
+    unknown: dict[Any, str] = {}
     found = np.full(len(names), -1, dtype=np.int64)
     for row, name in enumerate(names):
-        at = known.get(name) if isinstance(name, (str, int, tuple)) else None
-        if at is None:
+        plain = isinstance(name, (str, int, tuple))
+        at = known.get(name) if plain else None
+        why = unknown.get(name) if plain and at is None else None
+        if at is None and why is None:
             try:
                 at = known[name] = int(index[name])
             except (SurepickError, TypeError) as error:
-                bad.setdefault(row, str(error).removesuffix(" Nothing was recorded."))
-                continue
-        found[row] = at
+                why = str(error).removesuffix(" Nothing was recorded.")
+                if plain:
+                    unknown[name] = why
+        if at is None:
+            bad.setdefault(row, str(why))
+        else:
+            found[row] = at
     return found
 
 
