@@ -113,7 +113,10 @@ def loads(server: databases.Server, folder: Path) -> Iterator[Row]:
 def table(n: int) -> pd.DataFrame:
     """Rows of coins, a thousand arms in turn."""
     arms = np.arange(n) % ARMS
-    return pd.DataFrame({"arm": arms, "value": (np.random.default_rng(1).random(n) < 0.2 + 0.6 * arms / ARMS).astype(float)})
+    names = np.array([f"arm {i}" for i in range(ARMS)], dtype=object)
+    return pd.DataFrame(
+        {"arm": names[arms], "value": (np.random.default_rng(1).random(n) < 0.2 + 0.6 * arms / ARMS).astype(float)}
+    )
 
 
 def urls(server: databases.Server, folder: Path, name: str) -> dict[str, str]:
