@@ -4,13 +4,14 @@
 # make bench  the benchmarks, figures as ratios within one run
 # make samples  how many samples certificates cost: 200 runs an instance, some ten minutes
 # make errors   wrong certificates in millions of runs on hard instances, written to docs/errors.md; about an hour on 2 cores
+# make soak   durable studies under load, kills and on a full disk, written to docs/studies.md; about a quarter of an hour
 # make peers  surepick against other packages, which it installs into benchmarks/peers/.venv; some seven minutes
 # make lock   bring requirements*.txt up to date
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow bench samples errors peers lock clean
+.PHONY: demo test slow bench samples errors soak peers lock clean
 
 demo: .venv/run.stamp
 	$(BIN)/surepick demo
@@ -35,6 +36,9 @@ samples: .venv/test.stamp
 
 errors: .venv/test.stamp
 	$(BIN)/python benchmarks/errors.py --write docs/errors.md
+
+soak: .venv/test.stamp
+	$(BIN)/python benchmarks/soak.py --write
 
 peers: .venv/test.stamp
 	$(BIN)/python benchmarks/peers/compare.py --write docs/peers.md
