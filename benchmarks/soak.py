@@ -43,7 +43,8 @@ HEAD = "| measured | figure | target |\n|---|---|---|\n"
 def load(says: workers.Says, url: str, me: str, began: float, seconds: float) -> None:
     """Ask and tell, one ticket at a time, until the time is up; what every pair took."""
     study, draws, took, errors = sp.Study.open(url, who=me), np.random.default_rng(), [], 0
-    study.status()
+    for ticket in study.ask(1, worker=me):  # which loads what it needs
+        study.tell(ticket, 0.0)
     time.sleep(max(0.0, began - time.time()))
     before = time.process_time()
     while time.time() < began + seconds:
@@ -75,14 +76,14 @@ class Load(NamedTuple):
 
 def under_load(url: str, folder: Path, many: int, seconds: float) -> Load:
     study = sp.Study.create(url, SPEC)
-    began = time.time() + 2.0 + many / 4  # until all are there
+    began = time.time() + 4.0 + many / 2  # until all are there
     with workers.processes(folder, load, *((url, f"w{k}", began, seconds) for k in range(many))) as running:
         for one, path in running:
             one.join(seconds + 120)
             assert one.exitcode == 0, workers.said(path)[-1:]
         last = [workers.said(path)[-1] for _, path in running]
     took = np.array([float(word) for _, _, _, *words in last for word in words])
-    assert study.status().samples == len(took)  # every pair, once
+    assert study.status().samples == many + len(took)  # every pair, once
     study.disconnect()
     half, most = np.quantile(took, [0.5, 0.99])
     work = sum(float(line[2]) for line in last)
