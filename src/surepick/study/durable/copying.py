@@ -13,14 +13,14 @@ ROWS = 10_000  # that are in memory at a time
 
 def copy(source: Connection, study: int, target: Database, name: str) -> None:
     """Copy a study, as it is within the transaction of ``source``, in one transaction of the target."""
-    row = source.execute(select(schema.study).where(schema.study.c.id == study)).one()
+    row = source.execute(select(schema.study).where(schema.study.c.id == study)).mappings().one()
 
     def step(connection: Connection) -> None:
         schema.prepare(connection, target.where)
         there = select(schema.study.c.id).where(schema.study.c.name == name)
         if connection.execute(there).first() is not None:
             raise StudyError(f"{target.where}: there is a study {name!r} already; take another name.", key="name")
-        values = {**row._mapping, "name": name}
+        values = {**row, "name": name}
         del values["id"]
         made = connection.execute(insert(schema.study).values(**values)).inserted_primary_key
         assert made is not None
@@ -31,6 +31,6 @@ def copy(source: Connection, study: int, target: Database, name: str) -> None:
 
 
 def _copy(source: Connection, study: int, table: Table, target: Connection, into: int) -> None:
-    rows = source.execution_options(yield_per=ROWS).execute(select(table).where(table.c.study == study))
+    rows = source.execution_options(yield_per=ROWS).execute(select(table).where(table.c.study == study)).mappings()
     for part in rows.partitions():
-        target.execute(insert(table), [{**one._mapping, "study": into} for one in part])
+        target.execute(insert(table), [{**one, "study": into} for one in part])
